@@ -116,17 +116,14 @@ def main() -> int:
         return sum(right) / len(rows)
 
     rules = [(row.mutant.rule, row) for row in rows]
-    first = share([row.oracle[:1] == (rule,) for rule, row in rules])
+    right_first = share([row.replay[:1] == (rule,) for rule, row in rules])
+    right_among = share([rule in row.replay for rule, row in rules])
     figures = [
         Figure("mutants' shortest runs", len(rows)),
-        Figure("oracle: right rule first", first),
-        Figure("oracle: right rule among those charged", share([r in o.oracle for r, o in rules])),
-        at_least(
-            "replay: right rule first",
-            share([row.replay[:1] == (rule,) for rule, row in rules]),
-            first,
-        ),
-        Figure("replay: right rule among those charged", share([r in o.replay for r, o in rules])),
+        Figure("oracle: right rule first", share([r.oracle[:1] == (x,) for x, r in rules])),
+        Figure("oracle: right rule among those charged", share([x in r.oracle for x, r in rules])),
+        at_least("replay: right rule first", right_first, 0.85),
+        at_least("replay: right rule among those charged", right_among, 0.95),
         Figure("replay: rules charged a run", sum(len(row.replay) for row in rows) / len(rows)),
     ]
     return report(figures, as_json=arguments.json)

@@ -129,7 +129,7 @@ class Driver:
     def complaint(self, event: v.Event, violation: Violation) -> NotConforming:
         """Return the error to raise for a violation, with the rule and the allowed answers."""
         rule = violation.rules[0]
-        allowed = dict.fromkeys(outcome_words(answer.outcome) for answer in violation.allowed)
+        allowed = dict.fromkeys(map(outcome_words, violation.allowed))
         instead = "; ".join(allowed) or violation.why or "no possible state allows an answer"
         return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"

@@ -7,13 +7,13 @@ is continued event by event, and no rule is credited any more.
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
 from busproof.judging.decided import Decided
+from busproof.judging.diagnosis.diagnosis import diagnose
 from busproof.judging.lagging import Lag
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.explanation import (
@@ -26,12 +26,8 @@ from busproof.judging.replay.explanation import (
 )
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
-from busproof.oracle.transition import Transition
 
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for", "too_many_states"]
-
-AT_LEAST: Final = "LIFE-01"
-"""Rule that is charged if the replay alone accuses."""
 
 STATES_LIMIT = 512
 """Maximum number of possible states; with more the verdict is `inconclusive`, never a pass."""
@@ -50,7 +46,7 @@ class Violation:
 
     index: int
     rules: tuple[v.RuleId, ...]
-    allowed: tuple[Transition, ...]
+    allowed: tuple[v.Outcome, ...]
     why: str = ""
 
 
@@ -116,7 +112,7 @@ class Judge:
         accepted = accept(self._possible, event)
         index = len(self.decided)
         if not accepted.possible:
-            accused = Violation(index=index, rules=accepted.rules, allowed=accepted.allowed)
+            accused = Violation(index=index, rules=accepted.rules, allowed=accepted.outcomes)
             self._reconsider(accused, "")
         elif len(accepted.possible) > STATES_LIMIT:
             self._reconsider(None, too_many_states(index + 1))
@@ -153,7 +149,17 @@ class Judge:
         elif ended is Ended.GAVE_UP:
             self.exhausted = too_many_alike(replay.explanation)
         else:
-            self.violation = Violation(index=len(self.decided), rules=(AT_LEAST,), allowed=())
+            self.violation = self._diagnosed(replay)
+
+    def _diagnosed(self, replay: Continued) -> Violation:
+        """Return the violation that only the replay has found."""
+        index = len(self.decided)
+        stuck_at = replay.explanation.stuck_at
+        events = self._judged(index + 1)
+        found = diagnose(
+            events, index if stuck_at is None else stuck_at, self._profile, self._observability
+        )
+        return Violation(index=index, rules=found.rules, allowed=found.allowed)
 
     def _look_for_overdue(self, event: v.Event, index: int) -> None:
         if self.overdue is not None:

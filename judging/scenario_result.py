@@ -319,7 +319,7 @@ def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
         scenario=scenario.name,
         events=events,
         seen=outcome_words(events[-1].outcome),
-        allowed=tuple(dict.fromkeys(outcome_words(answer.outcome) for answer in allowed)) or why,
+        allowed=tuple(dict.fromkeys(map(outcome_words, allowed))) or why,
         about=_about(scenario),
     )
 

@@ -55,6 +55,11 @@ class Acceptance(NamedTuple):
     rules: Rules = ()
     allowed: tuple[Transition, ...] = ()
 
+    @property
+    def outcomes(self) -> tuple[v.Outcome, ...]:
+        """The answers that would have been allowed, as the client would have seen them."""
+        return tuple(transition.outcome for transition in self.allowed)
+
 
 def transitions(
     namespace: Namespace,

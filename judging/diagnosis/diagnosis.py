@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.diagnosis.allowed import allowed_answers
 from busproof.judging.diagnosis.answers import (
     wrong_session,
     wrong_state,
@@ -74,8 +75,7 @@ def diagnose(
     if scene is None:
         return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)
-    allowed = tuple(dict.fromkeys(answer.outcome for answer in scene.answers))
-    return Diagnosis(index=index, rules=rules, allowed=allowed)
+    return Diagnosis(index=index, rules=rules, allowed=allowed_answers(scene))
 
 
 def violation_at(

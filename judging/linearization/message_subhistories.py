@@ -133,7 +133,7 @@ def _proof(
     if len(subhistory.events) <= BLAMED_AMONG:
         order, why = _most_to_blame(subhistory.events, start) or (order, why)
     shown = tuple(subhistory.indices[place] for place in order if subhistory.indices[place] >= 0)
-    return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.allowed)
+    return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.outcomes)
 
 
 def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:

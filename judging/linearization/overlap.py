@@ -271,7 +271,7 @@ def _failed(search: Search) -> Judged:
     # The longest order that is possible shows best which event fits nowhere.
     end = search.longest_path()
     why = end.why()
-    violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.allowed)
+    violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.outcomes)
     return Judged(
         evidence=_evidence(end.rules), decided=end.rules, violation=violation, order=end.order
     )

@@ -41,7 +41,7 @@ def allowed(observer: Observer, command: Command, wrong: Outcome = NEVER_SEEN) -
     """What a violation by this answer lists."""
     found = observer.saw(command, wrong)
     assert not found.possible, (command, wrong)
-    return [each.outcome for each in found.allowed]
+    return list(found.outcomes)
 
 
 def offered(observer: Observer) -> list[str]:

@@ -256,7 +256,7 @@ def _verdict(
 
 
 def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Event) -> Difference:
-    allowed = [str(answer.outcome) for answer in violation.allowed[:3]]
+    allowed = list(map(str, violation.allowed[:3]))
     return Difference(
         seed=seed,
         mutant=mutant,
