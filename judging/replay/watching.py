@@ -180,13 +180,17 @@ class WatchedPartitions(Partitions):
     def fill_cache(
         self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode
     ) -> None:
-        """Tell what a front end may cache."""
+        """PART-09: tell what a front end may cache of any partition that it asked."""
         guide = guide_of(self)
-        guide.caches.note(entity, partition, connection, mode)
-        if guide.caches.are_late:
-            return
-        guide.caching = (entity.path, partition)
-        super().fill_cache(entity, partition, connection, mode)
+        for asked in entity.partitions:
+            number = asked.number
+            is_own = number == partition
+            if not is_own and (not asked.messages or number in entity.base.down):
+                continue
+            guide.caches.note(entity, number, connection, mode)
+            if not guide.caches.are_late and (is_own or asked.line.first(entity.messages)):
+                guide.caching = (entity.path, number)
+                super().fill_cache(entity, number, connection, mode)
         guide.caching = None
 
     def hand_out(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:

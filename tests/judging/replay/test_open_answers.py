@@ -1,5 +1,6 @@
 """Answers that the documents leave open: to requests that a bus may cut, refuse, or have done."""
 
+import attrs
 import pytest
 from told import DONE, Told
 
@@ -184,3 +185,15 @@ def test_a_send_to_no_queue_may_end_its_transaction(outcome: v.Outcome) -> None:
     told = Told().of(v.BeginTransaction(transaction="t"))
     told.of(v.Send(queue="q", message=v.Message(body="m"), transaction="t"), MISSING)
     assert told.may_be(v.CommitTransaction(transaction="t"), outcome)
+
+
+@pytest.mark.parametrize(("connection", "allowed"), [("c2", True), ("c1", False)])
+def test_a_front_end_keeps_what_any_partition_gave_it(connection: str, allowed: bool) -> None:
+    told = Told(GET_LAG="at-once").of(v.CreateQueue(queue="q", partitioned=True))
+    for body in ("m", "n"):
+        told.of(v.Send(queue="q", message=v.Message(body=body)))
+    shown = v.MessageView(body="m", sequence_number=1, lock_token="l")
+    told.of(v.Receive(queue="q"), v.Received(message=shown))
+    empty = attrs.evolve(told.of(v.Receive(queue="q"), v.Empty()).events[-1], connection=connection)
+    told.events[-1] = empty
+    assert told.is_explained is allowed
