@@ -25,6 +25,7 @@ from busproof.history.files import load
 from busproof.history.records import History, Oracle, ScenarioVerdict
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge, observability_for
+from busproof.judging.replay.explanation import explain
 from busproof.judging.replay.explanation import OVER_MANY_ANSWERS, Explanation, explain
 from busproof.judging.replay.search import Ended
 from busproof.judging.scenario_result import profile_of
@@ -152,7 +153,7 @@ def of_mutants() -> Replays:
     """Replay the shortest run of each mutant that a judge of single answers can notice."""
     replays = Replays()
     for mutant in MUTANTS:
-        hidden = mutant.equivalent or mutant.literal or mutant.rule in OVER_MANY_ANSWERS
+        hidden = mutant.equivalent or mutant.literal
         if hidden or len(mutant.run) > LONGEST:
             continue
         bus, profile = adapter_of(mutant), _profile(mutant)

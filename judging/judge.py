@@ -21,7 +21,6 @@ from busproof.judging.replay.explanation import (
     Ended,
     is_doubtful,
     is_replayed,
-    may_explain,
     too_many_alike,
 )
 from busproof.oracle.state import Namespace, fresh_namespace
@@ -126,7 +125,7 @@ class Judge:
         """Let the replay decide an event that the oracle does not allow, or cannot judge."""
         rules = () if accused is None else accused.rules
         judged = len(self.decided) + 1
-        if is_replayed(self._observability, judged) and may_explain(rules):
+        if is_replayed(self._observability, judged):
             events = self._judged(judged)
             replay = Continued(events, self._profile, self._observability)
             if replay.explanation.is_found:

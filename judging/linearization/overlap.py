@@ -21,7 +21,6 @@ from busproof.judging.replay.explanation import (
     explain,
     is_doubtful,
     is_replayed,
-    may_explain,
     too_many_alike,
 )
 from busproof.oracle.state import fresh_namespace
@@ -180,7 +179,7 @@ def _reconsidered(
     """Let the replay decide where the oracle accuses the bus or has no verdict."""
     violation = result.violation
     rules = () if violation is None else violation.rules
-    if not (is_replayed(observability, len(events)) and may_explain(rules)):
+    if not is_replayed(observability, len(events)):
         return result
     explanation = explain(events, profile, observability, steps=budget_of(events))
     if explanation.is_found:

@@ -238,7 +238,13 @@ class Agreement:
         if len(views) > command.count or any(self._is_before_start(command, one) for one in views):
             return False
         everything = list(self._peekable(entity, command))
-        candidates = [[one for one in everything if self._may_show(one, view)] for view in views]
+        by_body: dict[str, list[Numbered]] = {}
+        for one in everything:
+            by_body.setdefault(one.message.body, []).append(one)
+        candidates = [
+            [one for one in by_body.get(view.body, ()) if self._may_show(one, view)]
+            for view in views
+        ]
         # Choosing for one view after another would try all orders of messages that look alike
         # before it found that the last view has none.
         if not can_be_matched(candidates):

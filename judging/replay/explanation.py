@@ -26,12 +26,8 @@ __all__ = [
     "explain",
     "is_doubtful",
     "is_replayed",
-    "may_explain",
     "too_many_alike",
 ]
-
-OVER_MANY_ANSWERS: Final = frozenset(("KEY-14",))
-"""Rules that many answers break together, each of which an execution can give."""
 
 LONGEST: Final = 20_000
 """Number of events up to which a history is replayed; beyond it the oracle decides alone."""
@@ -216,11 +212,6 @@ def is_replayed(observability: v.Observability, events: int) -> bool:
     """Return whether a replay can decide: it needs every event of a history, and not too many."""
     complete = not observability.partial and not observability.left_out
     return complete and events <= LONGEST
-
-
-def may_explain(rules: Sequence[v.RuleId]) -> bool:
-    """Return whether an execution can refute an accusation of these rules, the first above all."""
-    return not rules or rules[0] not in OVER_MANY_ANSWERS
 
 
 def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:

@@ -14,6 +14,7 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
+from busproof.judging.replay.evenness import Evenness
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
 from busproof.model.ambiguities import DeadLetterCount, Settled
@@ -51,6 +52,7 @@ class Guide(Noting):
         any_error: whether the refusal at hand has no documented error.
         window: the earliest and the latest moment at which the current event may have happened.
         slack: how wrong the bus's timers may be, in microseconds.
+        evenness: where messages without a key went.
         clocks: outages in which clocks may have stood still.
         keeps_limits: whether the bus has to refuse what exceeds a documented limit.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
@@ -80,6 +82,7 @@ class Guide(Noting):
         self.is_exact = False
         self.keeps_limits = False
         self.clocks = StoppedClocks(namespace)
+        self.evenness = Evenness(namespace, strict=evidence.strict)
         self.assigns_message_ids = False
 
     # The search -------------------------------------------------------------------------------
@@ -109,6 +112,11 @@ class Guide(Noting):
             self._consider(at, current)
 
         return back
+
+    @property
+    def event(self) -> v.Event | None:
+        """The current event."""
+        return self._event
 
     @property
     def commit(self) -> str | None:

@@ -15,7 +15,7 @@ from busproof.judging.replay.delays import (
     DelayedForwarding,
     DelayedManagement,
 )
-from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.judging.replay.open_transactions import OpenTransactions
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
@@ -68,6 +68,14 @@ class WatchedKeys(Keys):
         """Tell which key needs a partition, and keep it by the property that it is taken from."""
         guide_of(self).key = key
         return super().home(entity, key_of_home(self.namespace, key))
+
+    def any_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
+        """KEY-14: return a partition that does not leave another one without messages for long."""
+        chosen = super().any_partition(entity, down)
+        guide = guide_of(self)
+        if chosen is not None and not guide.evenness.allows(entity, guide.event, chosen):
+            raise NoWay("KEY-14")
+        return chosen
 
 
 class WatchedMessages(Messages):
@@ -287,10 +295,18 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
 }
 
 
+MADE: Final[dict[tuple[type[Family] | None, ...], type[Family]]] = {}
+"""The classes that were made so far, because each replay asks for the same ones."""
+
+
 def _above(*kinds: type[Family] | None) -> type[Family]:
     """Return a class with the methods of all these, the first before the others."""
-    bases = tuple(kind for kind in kinds if kind is not None)
-    return bases[0] if len(bases) == 1 else type(bases[0].__name__, bases, {})
+    known = MADE.get(kinds)
+    if known is None:
+        bases = tuple(kind for kind in kinds if kind is not None)
+        known = bases[0] if len(bases) == 1 else type(bases[0].__name__, bases, {})
+        MADE[kinds] = known
+    return known
 
 
 OBSERVERS: Final[dict[str, type[Family]]] = {
