@@ -58,6 +58,7 @@ class Bindings:
         self._number_of: dict[Numbered, int] = {}
         self._record_of: dict[tuple[Entity, int], Numbered] = {}
         self._tokens: dict[tuple[Entity, str], str] = {}
+        self._lost_by: dict[tuple[Entity, str], str] = {}
         self._bus_tokens: dict[tuple[Entity, str], str] = {}
         self._made: dict[tuple[Entity, int], Numbered] = {}
         self._kinds: dict[v.Message, int] = {}
@@ -368,6 +369,14 @@ class Bindings:
     def _is_held(self, entity: Entity, token: str) -> bool:
         """Return whether a token of the model is that of a lock which some message has now."""
         return any(queued.token == token for queued in entity.messages.values())
+
+    def lose(self, entity: Entity, session: str, connection: str) -> None:
+        """Note that the lock of a session has ended that a connection had."""
+        self._namespace.journal.put(self._lost_by, (entity, session), connection)
+
+    def has_lost(self, entity: Entity, session: str, connection: str) -> bool:
+        """Return whether a connection had the session last, until its lock ended."""
+        return self._lost_by.get((entity, session)) == connection
 
     def knows_token(self, entity: Entity, token: str) -> bool:
         """Return whether the bus has shown a token."""

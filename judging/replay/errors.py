@@ -18,7 +18,7 @@ from busproof.spec.terms import ANY_ERROR
 
 __all__ = ["Errors"]
 
-IN_DOUBT: Final[frozenset[v.RuleId]] = frozenset(("BATCH-05", "FILTER-09", "SESS-12"))
+IN_DOUBT: Final[frozenset[v.RuleId]] = frozenset(("BATCH-05", "FILTER-09"))
 """Rules whose documented error is open, because another reason may often be named."""
 
 OF_OUTAGES: Final[frozenset[v.RuleId]] = frozenset(("KEY-03", "KEY-18", "PART-01", "PART-03"))
@@ -64,20 +64,17 @@ class Errors:
             rules: the rules by which the model refuses it.
             is_of_outage: whether the model refuses it because of an outage.
         """
-        command = event.command
-        if not rules or isinstance(command, v.CommitTransaction):
+        if not rules or isinstance(event.command, v.CommitTransaction):
             return True
         if self._are_named_by_readings(rules):
             return False
-        entity = self._namespace.entities.get(getattr(command, "queue", ""))
-        path = getattr(command, "queue", "")
+        path = getattr(event.command, "queue", "")
         if "MGMT-09" in rules and v.is_dead_letter_queue(path):
             return True
         if is_of_outage or named_errors().isdisjoint(rules):
-            # Only an outage makes an entity unavailable.
-            is_up = entity is not None and not entity.base.down
-            return not (is_up and error is v.Error.UNAVAILABLE and "SESS-12" in rules)
-        return entity is not None and self._are_in_doubt(entity, command, error, rules)
+            return True
+        entity = self._namespace.entities.get(path)
+        return entity is not None and self._are_in_doubt(entity, event, error, rules)
 
     def _are_named_by_readings(self, rules: Sequence[v.RuleId]) -> bool:
         """Return whether a reading of the profile names the error of a refusal."""
@@ -87,15 +84,29 @@ class Errors:
         return readings.get("SESSION-ERROR") == "invalid-operation" and "TXN-06" in rules
 
     def _are_in_doubt(
-        self, entity: Entity, command: v.Command, error: v.Error, rules: Sequence[v.RuleId]
+        self, entity: Entity, event: v.Event, error: v.Error, rules: Sequence[v.RuleId]
     ) -> bool:
         """Return whether another reason than a lost lock or an unknown number may be named."""
+        if "SESS-12" in rules:
+            return self._is_session_in_doubt(entity, event, error)
+        command = event.command
         is_lock_lost = bool(OF_LOST_LOCKS.intersection(rules))
         if entity.settings.forward_to or entity.base.down:
             return is_lock_lost or "DEFER-03" in rules
         if is_lock_lost:
             return self._is_lock_in_doubt(entity, command, error)
         return "DEFER-03" in rules and self._are_numbers_in_doubt(entity, command)
+
+    def _is_session_in_doubt(self, entity: Entity, event: v.Event, error: v.Error) -> bool:
+        """SESS-12: return whether another error than that of a lost session may be named.
+
+        The documents name it for a lock that the connection has lost; only an outage makes an
+        entity unavailable.
+        """
+        if entity.base.down or error is v.Error.UNAVAILABLE:
+            return bool(entity.base.down)
+        name = getattr(event.command, "session_id", None) or ""
+        return not self._bindings.has_lost(entity, name, event.connection)
 
     def _is_lock_in_doubt(self, entity: Entity, command: v.Command, error: v.Error) -> bool:
         """Return whether another error than that of a lost lock may be named."""

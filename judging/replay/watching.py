@@ -28,6 +28,7 @@ from busproof.model.messages import Messages
 from busproof.model.partitions import Partitions
 from busproof.model.rules import Families
 from busproof.model.scheduling import Scheduling
+from busproof.model.sessions import Sessions
 from busproof.model.state import (
     Entity,
     Partition,
@@ -234,6 +235,17 @@ class WatchedPartitions(Partitions):
         return [] if may_end and not guide_of(self).views else up
 
 
+class WatchedSessions(Sessions):
+    """Observer of sessions whose locks end."""
+
+    def end(self, session: Session) -> None:
+        """Tell which connection has lost a session."""
+        holder = session.holder
+        super().end(session)
+        if holder is not None and session.holder is None:
+            guide_of(self).bindings.lose(session.entity, session.name, holder)
+
+
 class WatchedTopics(Topics):
     """Observer of subscriptions."""
 
@@ -289,6 +301,7 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "expiry": WatchedExpiry,
     "subscription_rules": OpenRules,
     "topics": WatchedTopics,
+    "sessions": WatchedSessions,
     "transactions": OpenTransactions,
     "limits": TolerantLimits,
     "sizes": TolerantSizes,
