@@ -25,8 +25,7 @@ from busproof.history.files import load
 from busproof.history.records import History, Oracle, ScenarioVerdict
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge, observability_for
-from busproof.judging.replay.explanation import explain
-from busproof.judging.replay.explanation import OVER_MANY_ANSWERS, Explanation, explain
+from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.replay.search import Ended
 from busproof.judging.scenario_result import profile_of
 from busproof.mutants import MUTANTS, Mutant

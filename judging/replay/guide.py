@@ -8,7 +8,7 @@ as none can.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
@@ -24,9 +24,6 @@ from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
 
-if TYPE_CHECKING:
-    from busproof.judging.replay.caches import Caches
-
 __all__ = ["Guide", "NoWay"]
 
 T = TypeVar("T")
@@ -34,6 +31,22 @@ T = TypeVar("T")
 
 class NoWay(Exception):
     """No candidate of a choice agrees with the recorded answer."""
+
+
+class FrontEnds(Protocol):
+    """What front ends may have cached, as those ask who watch the model (`caches`)."""
+
+    def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
+        """Note a receive from a partition."""
+
+    def explain_empty(self, entity: Entity, connection: str) -> None:
+        """Cache every available message, because a receive of this connection found none."""
+
+    def explain_order(self, entity: Entity, view: v.MessageView, connection: str) -> None:
+        """Explain why this connection receives a message before earlier ones of its key."""
+
+    def has_kept(self, queued: QueuedMessage) -> bool:
+        """Return whether a message was cached by a front end that has kept it."""
 
 
 class Guide(Noting):
@@ -59,7 +72,7 @@ class Guide(Noting):
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
-    caches: "Caches"
+    caches: FrontEnds
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
         self._namespace = namespace
