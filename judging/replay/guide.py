@@ -34,7 +34,13 @@ class NoWay(Exception):
 
 
 class FrontEnds(Protocol):
-    """What front ends may have cached, as those ask who watch the model (`caches`)."""
+    """What front ends may have cached, as those ask who watch the model (`caches`).
+
+    Attributes:
+        are_late: whether nothing is cached at once.
+    """
+
+    are_late: bool
 
     def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
         """Note a receive from a partition."""
