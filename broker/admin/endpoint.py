@@ -279,6 +279,7 @@ class Administration:
         bus = self._hub.bus
         profile = bus.namespace.profile
         entities, readings = bus.namespace.entities, bus.namespace.readings
+        names = bus.names()
         return {
             "edition": profile.edition,
             "tier": profile.tier.value,
@@ -289,7 +290,8 @@ class Administration:
             "readings": dict(sorted({**profile.readings, **readings}.items())),
             **self._clock(),
             "connections": len(self._hub.connections),
-            "entities": {name: self._described(entities[name]) for name in bus.names()},
+            "entities": {name: self._described(entities[name]) for name in names[:MOST_TOLD]},
+            "entities_left_out": max(0, len(names) - MOST_TOLD),
         }
 
     def _described(self, entity: Entity) -> dict[str, Any]:
@@ -305,6 +307,10 @@ class Administration:
             "scheduled": len(entity.scheduled),
             "dead_letters": 0 if dead is None else len(dead.messages),
         }
+
+
+MOST_TOLD: Final = 2_000
+"""Maximum number of entities in one answer, which others wait for meanwhile."""
 
 
 def _namespace_of(fields: Mapping[str, Any], known: v.Profile) -> dict[str, Any]:
