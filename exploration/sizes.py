@@ -107,7 +107,7 @@ def size_named(name: str, minutes: str | None = None) -> Size:
         UsageError: the name is unknown, or the minutes are invalid or not allowed for this size.
     """
     if name not in SIZES:
-        raise UsageError(f"there is no profile {name!r}; choose one of {', '.join(SIZES)}")
+        raise UsageError(f"there is no profile {name!r}; choose one of {', '.join(PROFILES)}")
     if minutes is None:
         return SIZES[name]
     if SIZES[name].sequences is not None:
@@ -121,6 +121,8 @@ def size_named(name: str, minutes: str | None = None) -> Size:
     return attrs.evolve(SIZES[name], minutes=number)
 
 
+PROFILES: Final = tuple(SIZES)
+"""The names that a user may choose."""
 SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)
 """The size for the audit, where one broken rule is enough."""
 

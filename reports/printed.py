@@ -24,6 +24,7 @@ class Fate:
         result: `killed`, `silent` or `equivalent`.
         killed_by: the scenarios that killed it.
         commands: the length of the shortest counterexample.
+        content: how many characters it has, written as commands.
         violated: every rule that was found violated.
         why: the reason why it was not killed.
     """
@@ -33,6 +34,7 @@ class Fate:
     result: str = attrs.field(validator=attrs.validators.in_(("killed", "silent", "equivalent")))
     killed_by: tuple[str, ...] = ()
     commands: int = 0
+    content: int = 0
     violated: tuple[v.RuleId, ...] = ()
     why: str = ""
 

@@ -139,6 +139,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "spark": (tests("tests/pipeline", jobs=3),),
     "broker": (
         tests("tests/broker"),
+        tests("tests/recorder"),
         tests("tests/adapters/amqp"),
     ),
     "clients": (

@@ -52,6 +52,7 @@ NEEDING = {
     "simulate": "spark",
     "serve": "amqp",
     "serve --adapter faulty:none": "amqp",
+    "record --to localhost --out recording": "amqp",
 }
 """Commands that need an extra, and which."""
 

@@ -217,7 +217,7 @@ def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
         (
             "huge",
             None,
-            "there is no profile 'huge'; choose one of quick, ci, thorough, network, soak",
+            "there is no profile 'huge'; choose one of smoke, quick, ci, thorough, network, soak",
         ),
         ("ci", "5", "--minutes is for --profile soak, and the profile is ci"),
         ("soak", "none", "--minutes is 'none'; give a number above 0"),

@@ -127,7 +127,7 @@ def test_negative_number_reveals_no_partition() -> None:
 def test_the_replay_reads_events_by_their_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A recorder writes them as they are answered: the empty receive was called early."""
     gave_up = Judged(evidence=Counter(), exhausted="too many orders")
-    monkeypatch.setattr(overlap, "_searched", lambda *_: gave_up)
+    monkeypatch.setattr(overlap, "searched", lambda *_: gave_up)
     events = [
         event("c1", CREATE, DONE, 0, 1),
         event("c1", SEND, DONE, 10, 20),
