@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from observing import Observer, locked, observing
+from observing import Observer, locked, observing, received
 
 from busproof.oracle.messages.liveness import AMPLE, owed
 from busproof.vocabulary.commands import (
@@ -11,6 +11,7 @@ from busproof.vocabulary.commands import (
     Command,
     CreateQueue,
     DeadLetter,
+    Defer,
     Receive,
     Schedule,
     Send,
@@ -192,3 +193,26 @@ def test_forwarded_dead_letter_is_due_if_nothing_was_disturbed() -> None:
 )
 def test_forwarded_dead_letter_that_may_be_kept_is_not_due(found: Observer) -> None:
     assert {None} == owed_at_the_end(found)
+
+
+def copy_later(body: str) -> Schedule:
+    return Schedule(queue="q", message=Message(body=body, message_id="x"), delay=60 * SECOND)
+
+
+@pytest.mark.parametrize(("sent", "rule"), [(2, "SCHED-02"), (3, None)])
+def test_one_of_the_scheduled_copies_is_due_beside_other_messages(
+    sent: int, rule: str | None
+) -> None:
+    """One copy more that nobody knows of may have come instead."""
+    detecting = CreateQueue(
+        queue="q", partitioned=False, duplicate_detection=True, duplicate_window=20 * SECOND
+    )
+    seen = observer(detecting, send())
+    seen.has(Receive(queue="q"), received("m1", lock_token="l"))
+    seen.has(Defer(queue="q", lock_token="l"))
+    for each in ("m2", "m3"):
+        seen.has(copy_later(each), Scheduled())
+    seen.has(AdvanceClock(duration=400 * SECOND))
+    seen.has(Receive(queue="q"), Empty())
+    (state, *_) = seen.possible
+    assert owed(state, "q", None, 0, {"x": sent}) == rule
