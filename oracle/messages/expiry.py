@@ -142,7 +142,13 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
 
 
 def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
-    """Return the latest moment at which a cache may have the message, one lock after its expiry."""
+    """Return the latest moment at which a cache may have the message, one lock after its expiry.
+
+    One that was cached for a receive which deletes is not locked: nothing ends its stay there
+    (CACHE-DELETE).
+    """
+    if queue.receivers.deleters and namespace.reading("CACHE-DELETE") != "kept":
+        return NEVER
     return dies.latest + queue.managed.lock_durations_ever.latest + namespace.observability.slack
 
 

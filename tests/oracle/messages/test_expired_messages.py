@@ -33,6 +33,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Empty, Peeked, Received, ReceivedSeveral, Scheduled
 from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import ReceiveMode
 
 
 @pytest.fixture
@@ -162,3 +163,18 @@ def test_lifetime_of_a_message_scheduled_on_a_topic_begins_when_due() -> None:
     for moment, kind in ((29, Received), (62, Empty)):
         adapter.do(AdvanceClock(duration=moment * SECOND), "c1")
         assert isinstance(adapter.do(from_copy, "c1").outcome, kind)
+
+
+@pytest.mark.parametrize(("reading", "possible"), [("either", True), ("kept", False)])
+def test_message_cached_for_a_receive_that_deletes_has_no_lock_that_ends(
+    reading: str, possible: bool
+) -> None:
+    """A front end that had deleted it when it cached it may hand it out at any time."""
+    observer = observing({"CACHE-DELETE": reading})
+    observer.queue()
+    observer.send(partition=0)
+    observer.send(partition=0, time_to_live=LIFE)
+    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    observer.has(take, received("m1", 0))
+    observer.has(AdvanceClock(duration=100 * LIFE))
+    assert possible is is_allowed(observer, take, received("m2", 0, 2))
