@@ -123,7 +123,7 @@ def size_named(name: str, minutes: str | None = None) -> Size:
 
 PROFILES: Final = tuple(SIZES)
 """The names that a user may choose."""
-SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)
+SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1, shrinking=1_000)
 """The size for the audit, where one broken rule is enough."""
 
 LONGEST: Final = 7 * 24 * 60

@@ -21,6 +21,7 @@ from busproof.judging.replay.explanation import (
     Ended,
     is_doubtful,
     is_replayed,
+    is_worth_a_replay,
     too_many_alike,
 )
 from busproof.oracle.state import Namespace, fresh_namespace
@@ -125,8 +126,8 @@ class Judge:
         """Let the replay decide an event that the oracle does not allow, or cannot judge."""
         rules = () if accused is None else accused.rules
         judged = len(self.decided) + 1
-        if is_replayed(self._observability, judged):
-            events = self._judged(judged)
+        events = self._judged(judged)
+        if is_replayed(self._observability, judged) and is_worth_a_replay(events):
             replay = Continued(events, self._profile, self._observability)
             if replay.explanation.is_found:
                 self._replay = replay

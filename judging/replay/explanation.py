@@ -26,11 +26,15 @@ __all__ = [
     "explain",
     "is_doubtful",
     "is_replayed",
+    "is_worth_a_replay",
     "too_many_alike",
 ]
 
 LONGEST: Final = 20_000
 """Number of events up to which a history is replayed; beyond it the oracle decides alone."""
+
+LONG: Final = 2_000
+"""Number of events up to which each accusation is replayed."""
 
 STEPS_AT_LEAST: Final = 1_000
 STEPS_AN_EVENT: Final = 5
@@ -212,6 +216,15 @@ def is_replayed(observability: v.Observability, events: int) -> bool:
     """Return whether a replay can decide: it needs every event of a history, and not too many."""
     complete = not observability.partial and not observability.left_out
     return complete and events <= LONGEST
+
+
+def is_worth_a_replay(events: Sequence[v.Event]) -> bool:
+    """Return whether an accusation after these events is to be replayed.
+
+    That of a long history takes a long time, and without messages that look alike the oracle's word
+    is as good.
+    """
+    return len(events) <= LONG or look_alike(events)
 
 
 def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
