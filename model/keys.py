@@ -59,7 +59,7 @@ class Keys(Family):
         """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
 
         The documents do not say so for regular entities (REGULAR-KEYS); this bus then accepts the
-        message. While a partition is down, this error or the outage's may be returned
+        message. While every partition is down, this error or the outage's may be returned
         (ERROR-PRECEDENCE).
         """
         session_id, partition_key = message.session_id, message.partition_key
@@ -70,7 +70,7 @@ class Keys(Family):
         if not entity.settings.partitioned:
             if self.namespace.reading(RegularKeys) is not RegularKeys.REFUSED:
                 return
-        elif entity.base.down:
+        elif len(entity.base.down) == len(entity.partitions):
             is_open = self.namespace.reading(ErrorPrecedence) is ErrorPrecedence.EITHER
             named = ("key-first", "outage-first")
             if is_open and self.namespace.choices.pick("ERROR-PRECEDENCE", named) == named[1]:

@@ -87,6 +87,9 @@ class Errors:
         self, entity: Entity, event: v.Event, error: v.Error, rules: Sequence[v.RuleId]
     ) -> bool:
         """Return whether another reason than a lost lock or an unknown number may be named."""
+        if "KEY-08" in rules and entity.base.down and error is v.Error.UNAVAILABLE:
+            # Which of the two is named is open (ERROR-PRECEDENCE).
+            return self._namespace.profile.readings.get("ERROR-PRECEDENCE") != "key-first"
         if "SESS-12" in rules:
             return self._is_session_in_doubt(entity, event, error)
         command = event.command
