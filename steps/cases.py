@@ -3,6 +3,7 @@
 pytest-bdd parses the features, here as under pytest, so both run the same scenarios.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -42,7 +43,7 @@ FEATURES: Final = Path(__file__).resolve().parent.parent / "features"
 
 
 @attrs.frozen(kw_only=True)
-class Case:
+class Case(ABC):
     """Something that a run tries in a namespace of its own.
 
     Attributes:
@@ -53,9 +54,9 @@ class Case:
     name: str
     rules: tuple[v.RuleId, ...] = ()
 
+    @abstractmethod
     def play(self, stage: Stage, player: Player) -> None:
         """Try it; the exception that ends it says how it ended."""
-        raise NotImplementedError
 
 
 @attrs.frozen(kw_only=True)

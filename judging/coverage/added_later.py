@@ -10,9 +10,10 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Coverage
 from busproof.model.state import Entity
 
-__all__ = ["of_answer"]
+__all__ = ["OF_REQUESTS", "PEEK_IN_SESSION", "of_answer"]
 
 PEEK_IN_SESSION: Final = "FEAT-17"
+"""The rule that promises a peek in a session on a partitioned entity."""
 OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
     v.Send: "FEAT-05",
     v.Receive: "FEAT-05",

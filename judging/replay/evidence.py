@@ -18,7 +18,16 @@ from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
 from busproof.model.values import Key
 
-__all__ = ["Evidence", "base_path", "independent_parts", "key_of", "messages_of", "views_of"]
+__all__ = [
+    "Evidence",
+    "base_path",
+    "independent_parts",
+    "key_of",
+    "messages_of",
+    "numbers_of",
+    "tokens_of",
+    "views_of",
+]
 
 
 EVERYWHERE: Final[Name] = ("clock",)
@@ -72,6 +81,26 @@ def key_of(message: v.Message) -> str | None:
     """Return the property of a message that may select its partition."""
     values = (message.session_id, message.partition_key, message.message_id)
     return next((value for value in values if value is not None), None)
+
+
+def tokens_of(command: v.Command) -> tuple[str, ...]:
+    """Return the lock tokens that a request names."""
+    match command:
+        case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock():
+            return (command.lock_token,)
+        case v.SettleBatch() | v.RenewLocks():
+            return command.lock_tokens
+    return ()
+
+
+def numbers_of(command: v.Command) -> tuple[int, ...]:
+    """Return the sequence numbers of messages that a request names."""
+    match command:
+        case v.CancelScheduled():
+            return (command.sequence_number,)
+        case v.ReceiveDeferred():
+            return command.sequence_numbers
+    return ()
 
 
 class Evidence:
@@ -129,8 +158,9 @@ class Evidence:
         hides = isinstance(command, v.Schedule | v.BeginTransaction)
         if hides or isinstance(event.outcome, v.Indeterminate):
             self.has_hidden_numbers = True
-        if isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
-            self._note_numbers(queue, command)
+        if self.numbers_show_partitions:
+            named = (number >> v.SEQUENCE_BITS for number in numbers_of(command))
+            self._mentioned[base_path(queue)].update(named)
         self._forwards = self._forwards or bool(v.destinations(command))
         self._note_outage(command)
         for message in messages_of(command):
@@ -147,17 +177,6 @@ class Evidence:
         if partition is not None:
             for message in messages_of(command):
                 self._note_key(queue, message, partition)
-
-    def _note_numbers(self, queue: str, command: v.ReceiveDeferred | v.CancelScheduled) -> None:
-        """Note the partitions that the numbers in a request name."""
-        if not self.numbers_show_partitions:
-            return
-        match command:
-            case v.CancelScheduled():
-                numbers: tuple[int, ...] = (command.sequence_number,)
-            case v.ReceiveDeferred():
-                numbers = command.sequence_numbers
-        self._mentioned[base_path(queue)].update(number >> v.SEQUENCE_BITS for number in numbers)
 
     def _note_answer(self, index: int, queue: str, event: v.Event) -> None:
         if isinstance(event.outcome, v.Empty):
@@ -211,7 +230,8 @@ class Evidence:
             self._down[base_path(command.queue)].discard(command.partition)
 
     def _note_given(self, index: int, queue: str, view: v.MessageView, connection: str) -> None:
-        number, count = view.sequence_number or 0, view.delivery_count or 0
+        number = view.sequence_number or 0
+        count = view.delivery_count or 0
         self._given[queue, view.body].append(Given(index, number, count, connection))
 
     def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
@@ -275,7 +295,8 @@ class Evidence:
 
     def is_late(self, index: int, path: str, body: str) -> bool:
         """Return whether an entity gives a body later, after it had nothing to give."""
-        given, empty = self._given.get((path, body)), self._empty.get(path, ())
+        given = self._given.get((path, body))
+        empty = self._empty.get(path, ())
         if not given or not empty:
             return False
         at = bisect_left(empty, index)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings, Numbered
-from busproof.judging.replay.evidence import base_path
+from busproof.judging.replay.evidence import base_path, numbers_of, tokens_of
 from busproof.judging.replay.guide import Guide
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage
@@ -75,23 +75,3 @@ class Unseen:
         for scheduled in entity.scheduled.values():
             if not self._bindings.is_bound(scheduled):
                 yield scheduled
-
-
-def tokens_of(command: v.Command) -> tuple[str, ...]:
-    """Return the lock tokens that a request names."""
-    match command:
-        case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock():
-            return (command.lock_token,)
-        case v.SettleBatch() | v.RenewLocks():
-            return command.lock_tokens
-    return ()
-
-
-def numbers_of(command: v.Command) -> tuple[int, ...]:
-    """Return the sequence numbers of messages that a request names."""
-    match command:
-        case v.CancelScheduled():
-            return (command.sequence_number,)
-        case v.ReceiveDeferred():
-            return command.sequence_numbers
-    return ()

@@ -1,6 +1,7 @@
 """Mutants that are right at first, and wrong after hours, past the hundredth time, or when full."""
 
 import zlib
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
@@ -217,11 +218,12 @@ class UnkeyedMessagesAlwaysFit(Keys):
         return None if room or chosen is None or len(numbers) == 1 else chosen
 
 
-class _KeepsRoom(Locks):
+class _KeepsRoom(Locks, ABC):
     """Count some messages as using storage after their completion."""
 
+    @abstractmethod
     def is_kept(self, queued: QueuedMessage) -> bool:
-        raise NotImplementedError
+        """Return whether a message goes on to use storage."""
 
     def apply(self, queued: QueuedMessage, action: Action, reason: str) -> None:
         kept = action is Action.COMPLETE and self.is_kept(queued)
