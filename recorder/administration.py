@@ -146,7 +146,8 @@ def _named(kind: type[Any], path: str) -> dict[str, str]:
 
 def _settings(kind: type[Any], description: Description) -> dict[str, Any]:
     """Return the settings in a description that a command has."""
-    texts, names = description.said(), {field.name for field in attrs.fields(kind)}
+    texts = description.said()
+    names = {field.name for field in attrs.fields(kind)}
     found: dict[str, Any] = {}
     for ours, theirs in m.WORDS.items():
         if ours not in names or theirs not in texts:

@@ -182,7 +182,8 @@ class Conversation:
         link.accepting = self._journal.begin(link.client, self._name, command)
 
     def _described(self, name: str, role: bool, fields: list[Any]) -> Link:
-        source, target = terminus_of(fields[5]), terminus_of(fields[6])
+        source = terminus_of(fields[5])
+        target = terminus_of(fields[6])
         client = f"{self._name}.{next(self._links)}"
         now = self._journal.now()
         if target is not None and target.descriptor == COORDINATOR:

@@ -282,7 +282,8 @@ class Journal:
         )
 
     def _roll(self) -> None:
-        old, path = self._file, self._folder / part_name(self.parts)
+        old = self._file
+        path = self._folder / part_name(self.parts)
         self._file = self._next_part()
         old.close()
         self._packing = [thread for thread in self._packing if thread.is_alive()]

@@ -164,7 +164,8 @@ def _commands(  # noqa: PLR0912, C901 - one case for each operation
             of = {"topic": topic, "subscription": subscription}
             if operation == "add-rule":
                 described = {str(key): value for key, value in fields["rule-description"].items()}
-                chosen, action = filter_of(described), action_of(described)
+                chosen = filter_of(described)
+                action = action_of(described)
                 yield v.AddRule(
                     **of,
                     rule=str(fields["rule-name"]),

@@ -250,7 +250,8 @@ class _Pipe:
         self._opening = asyncio.get_running_loop().create_task(self._connected())
 
     async def _connected(self) -> None:
-        place, loop = self._place, asyncio.get_running_loop()
+        place = self._place
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(PATIENCE):
                 transport, _ = await loop.create_connection(

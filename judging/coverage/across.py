@@ -62,7 +62,8 @@ class _Identified:
 
     def shows(self, event: v.Event, shown: Rules) -> bool:
         """Return whether an event shows that a message is no copy of one sent elsewhere."""
-        command, outcome = event.command, event.outcome
+        command = event.command
+        outcome = event.outcome
         match command:
             case v.CreateQueue(duplicate_detection=True):
                 self._detecting.add(command.queue)

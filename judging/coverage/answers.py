@@ -71,7 +71,8 @@ def _of_cancellation(coverage: Coverage, _: v.CancelScheduled) -> None:
 
 
 def _of_receive(coverage: Coverage, command: v.Receive | v.ReceiveBatch) -> None:
-    entity, outcome = coverage.entity, coverage.event.outcome
+    entity = coverage.entity
+    outcome = coverage.event.outcome
     if entity is None:
         return
     # Only for an entity with partitions may front ends cache what no session holds.
@@ -210,7 +211,8 @@ def _of_subscription(coverage: Coverage, command: v.CreateSubscription) -> None:
 
 
 def _of_change(coverage: Coverage, command: v.Command) -> None:
-    entity, path = coverage.entity, coverage.path
+    entity = coverage.entity
+    path = coverage.path
     if path is None or entity is None:
         return
     management.of_repeated(coverage, path, entity)

@@ -29,7 +29,8 @@ class SeenBatches(Batches):
 
 def of_sent(coverage: Coverage, entity: Entity, command: v.SendBatch) -> None:
     """BATCH-04 to BATCH-06, BATCH-08: show the rules on a batch that is accepted."""
-    messages, partitioned = command.messages, entity.settings.partitioned
+    messages = command.messages
+    partitioned = entity.settings.partitioned
     keys = {key_at(entity, message) for message in messages}
     named = {(message.session_id, message.partition_key) for message in messages}
     together = partitioned and len(keys) == 1 and len(messages) > 1

@@ -48,7 +48,8 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
 
 
 def _of_dead_letter(coverage: Coverage, one: Delivery) -> None:
-    queued, shows = one.queued, one.notes.shows
+    queued = one.queued
+    shows = one.notes.shows
     most = one.entity.owner.settings.max_delivery_count
     coverage.show(*(() if one.again else shows), "DLQ-06")
     coverage.show_if(
@@ -73,7 +74,8 @@ def of_empty(coverage: Coverage, entity: Entity) -> None:
         )
         return
     transfers = entity.kind is EntityKind.TRANSFERS
-    owner, of_owner = entity.owner, coverage.at(entity.owner)
+    owner = entity.owner
+    of_owner = coverage.at(entity.owner)
     keeps = owner.settings.dead_letter_expired
     coverage.show_if(
         (transfers, "FWD-32"),

@@ -24,7 +24,8 @@ def of_delivery(
     coverage: Coverage, command: v.ReceiveDeferred, queued: QueuedMessage, view: v.MessageView
 ) -> None:
     """DEFER-02, DEFER-06, DEFER-08, DEFER-12, DEFER-13, TTL-11: show the rules on a delivery."""
-    notes, entity = coverage.message(queued), queued.entity
+    notes = coverage.message(queued)
+    entity = queued.entity
     expired = queued.expires_at is not None and queued.expires_at <= coverage.now
     recovered = coverage.at(entity).recovered
     everywhere = len(recovered) == len(entity.partitions)

@@ -23,7 +23,8 @@ class SeenDuplicates(Duplicates):
         message_id = message.message_id
         if message_id is None or not entity.settings.duplicate_detection:
             return super().is_duplicate(entity, message, key)
-        notes, now = coverage.at(entity), self.namespace.now
+        notes = coverage.at(entity)
+        now = self.namespace.now
         sends = notes.copies.get(message_id, {})
         copy = super().is_duplicate(entity, message, key)
         if copy:
@@ -53,7 +54,8 @@ class SeenDuplicates(Duplicates):
         if first is None:
             return
         at, (session_id, partition_key, body), recovered = first
-        window, age = entity.settings.duplicate_window, self.namespace.now - at
+        window = entity.settings.duplicate_window
+        age = self.namespace.now - at
         other = (session_id, partition_key) != (message.session_id, message.partition_key)
         home = coverage.partition
         back = coverage.at(entity.base).recovered - recovered
@@ -80,7 +82,8 @@ class SeenDuplicates(Duplicates):
 
         A send with its MessageId came before: too long ago, or refused.
         """
-        message_id, notes = message.message_id or "", coverage.at(entity)
+        message_id = message.message_id or ""
+        notes = coverage.at(entity)
         again = key in sends
         default = entity.settings.duplicate_window == DEFAULT_WINDOW
         refused = notes.declined.get(message_id)

@@ -14,8 +14,10 @@ class SeenExpiry(Expiry):
     def expire(self, queued: QueuedMessage) -> None:
         """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: note what the absence of a message shows."""
         coverage = coverage_of(self)
-        entity, own = queued.entity, queued.message.time_to_live
-        notes, most = coverage.at(entity), entity.settings.time_to_live
+        entity = queued.entity
+        own = queued.message.time_to_live
+        notes = coverage.at(entity)
+        most = entity.settings.time_to_live
         late = "released" in coverage.noted
         cases = (
             (True, "TTL-01"),
@@ -38,7 +40,8 @@ class SeenExpiry(Expiry):
     def _is_by_update(self, coverage: Coverage, queued: QueuedMessage) -> bool:
         """MGMT-12: return whether an updated time to live made a message expire."""
         notes = coverage.at(queued.entity)
-        own, most = queued.message.time_to_live, queued.entity.settings.time_to_live
+        own = queued.message.time_to_live
+        most = queued.entity.settings.time_to_live
         newer = 0 <= notes.lifetime_since <= coverage.message(queued).place
         return newer and most is not None and (own is None or own > most)
 
@@ -54,10 +57,12 @@ class SeenExpiry(Expiry):
 
 def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """TTL-02, TTL-14, MGMT-12: show the rules on a message with a time to live."""
-    queued, of_entity = one.queued, one.of_entity
+    queued = one.queued
+    of_entity = one.of_entity
     if queued.expires_at is None:
         return
-    life, left = one.entity.settings.time_to_live, queued.expires_at - coverage.slack - coverage.now
+    life = one.entity.settings.time_to_live
+    left = queued.expires_at - coverage.slack - coverage.now
     # Early in its life, a bus that keeps messages too briefly gives it as well, so only the second
     # half is evidence.
     late = 0 < left <= coverage.now - queued.enqueued_at
@@ -72,7 +77,8 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
 
 def of_empty(coverage: Coverage, entity: Entity, session_id: str | None) -> None:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: show the rules on expired messages."""
-    notes, dark = coverage.at(entity), bool(entity.base.down)
+    notes = coverage.at(entity)
+    dark = bool(entity.base.down)
     shown = notes.expired.get(session_id, ())
     # In an outage the message may only be out of reach, which does not show that it has expired.
     coverage.show(*(rule for rule in shown if rule != "TTL-13" or not dark))

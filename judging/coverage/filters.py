@@ -205,7 +205,8 @@ def _has_other_types(node: Any, message: v.Message) -> bool:
     """Return whether a node asks if a property equals a constant of another type."""
     if not isinstance(node, Compare) or node.operator != "=":
         return False
-    left, right = node.left, node.right
+    left = node.left
+    right = node.right
     if not isinstance(left, Property) or not isinstance(right, Constant):
         return isinstance(left, NewId) or isinstance(right, NewId)
     own = message.properties.get(left.name)

@@ -80,7 +80,8 @@ def _of_hop(
         return ("FWD-35",)
     key = key_at(destination, message)
     pair = (source.settings.partitioned, destination.settings.partitioned)
-    at_source, partitioned = key_at(source, message), pair[1]
+    at_source = key_at(source, message)
+    partitioned = pair[1]
     by_id = at_source is not None and at_source.source == "MessageId"
     by_id = by_id and not destination.settings.duplicate_detection
     of_session = destination.settings.requires_session and destination.subscriptions is None
@@ -124,7 +125,8 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """FWD-08, FWD-11, FWD-22 to FWD-24: show the rules on the place and time of a forwarded one."""
     if "FWD-14" not in one.notes.shows or one.again:
         return
-    key, of_base = key_at(one.entity, one.queued.message), coverage.at(one.entity.base)
+    key = key_at(one.entity, one.queued.message)
+    of_base = coverage.at(one.entity.base)
     scheduled, late = one.notes.scheduled, False
     if scheduled is not None:
         outage = coverage.at(scheduled.entity).outage

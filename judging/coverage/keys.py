@@ -44,7 +44,8 @@ def of_sent(coverage: Coverage, entity: Entity, message: v.Message, timeout: int
     """Show the rules on the partition that took a message."""
     if not entity.settings.partitioned:
         return
-    key, notes = key_at(entity, message), coverage.at(entity)
+    key = key_at(entity, message)
+    notes = coverage.at(entity)
     where = coverage.partition
     if key is None:
         _of_no_key(coverage, entity, message, timeout)
@@ -70,7 +71,8 @@ def _note_home(coverage: Coverage, notes: EntityNotes, key: Key, where: int | No
 def _of_no_key(coverage: Coverage, entity: Entity, message: v.Message, timeout: int) -> None:
     """KEY-12, KEY-14, KEY-15, KEY-18, KEY-25, DUP-12: show the rules on a message without key."""
     notes, where, down = coverage.at(entity), coverage.partition, entity.base.down
-    short, message_id = timeout <= SHORT_TIMEOUT, message.message_id
+    short = timeout <= SHORT_TIMEOUT
+    message_id = message.message_id
     detects = entity.settings.duplicate_detection
     apart = False
     if message_id is not None and where is not None and not detects:
@@ -151,7 +153,8 @@ def of_place(coverage: Coverage, queued: QueuedMessage) -> None:
     key = None if entity.owner is not entity else key_at(entity, queued.message)
     if key is None:
         return
-    base, notes = coverage.at(entity.base), coverage.message(queued)
+    base = coverage.at(entity.base)
+    notes = coverage.message(queued)
     if key.value not in base.homes:
         coverage.journal.put(base.homes, key.value, queued.partition)
     elif entity.kind is EntityKind.SUBSCRIPTION:

@@ -83,8 +83,10 @@ def of_settled(coverage: Coverage, command: v.Command) -> None:
     """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: show the rules on a settlement."""
     kind = ACTIONS.get(type(command))
     for queued in coverage.noted.get("settled", ()):
-        entity, notes = queued.entity, coverage.message(queued)
-        of_entity, duration = coverage.at(entity), entity.settings.lock_duration
+        entity = queued.entity
+        notes = coverage.message(queued)
+        of_entity = coverage.at(entity)
+        duration = entity.settings.lock_duration
         # An abandoned message goes back and expires at once, so abandoning does not show that it
         # outlived its time.
         expired = queued.expires_at is not None and queued.expires_at <= coverage.now

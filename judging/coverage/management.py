@@ -74,7 +74,8 @@ class SeenManagement(Management):
 def _note_tried(family: Family, entity: Entity) -> None:
     """SIZE-02, PREM-01, DUP-03: note what the creation asked for and did not get."""
     coverage = coverage_of(family)
-    command, notes = coverage.event.command, coverage.at(entity)
+    command = coverage.event.command
+    notes = coverage.at(entity)
     notes.restored = isinstance(command, v.RestoreQueue)
     if not isinstance(command, v.CreateQueue | v.CreateTopic):
         return
@@ -122,8 +123,10 @@ def of_created(coverage: Coverage, command: v.CreateQueue | v.CreateTopic) -> No
     """MGMT-02, MGMT-06 to MGMT-08, MGMT-24, SIZE-01, PREM-07: show the rules on a creation."""
     name = command.queue if isinstance(command, v.CreateQueue) else command.topic
     entity = coverage.namespace.entities[name]
-    profile, version = coverage.namespace.profile, command.api_version
-    partitioned, premium = entity.settings.partitioned, profile.tier is v.Tier.PREMIUM
+    profile = coverage.namespace.profile
+    version = command.api_version
+    partitioned = entity.settings.partitioned
+    premium = profile.tier is v.Tier.PREMIUM
     basic = profile.tier is v.Tier.BASIC
     rule = None if version is None else _of_version(version)
     ignored = command.partitioned and not partitioned and rule == "MGMT-08"
@@ -151,11 +154,14 @@ def of_described(
     coverage: Coverage, entity: Entity, told: v.QueueDescription | v.TopicDescription
 ) -> None:
     """Show the rules on the description of an entity."""
-    notes, of_topic = coverage.at(entity), isinstance(told, v.TopicDescription)
-    dark, partitioned = bool(entity.base.down), entity.settings.partitioned
+    notes = coverage.at(entity)
+    of_topic = isinstance(told, v.TopicDescription)
+    dark = bool(entity.base.down)
+    partitioned = entity.settings.partitioned
     if isinstance(told, v.QueueDescription):
         changeable = told.lock_duration is not None and told.max_delivery_count is not None
-        set_once, count = told.lock_duration is not None, told.message_count
+        set_once = told.lock_duration is not None
+        count = told.message_count
     else:
         changeable = told.time_to_live is not None
         set_once, count = told.duplicate_detection is not None, None
@@ -188,7 +194,8 @@ def of_described(
 
 def _of_partitioning(coverage: Coverage, entity: Entity) -> None:
     """MGMT-01, MGMT-03, MGMT-05, PREM-01, PREM-04, PREM-06, PREM-14: show why it is partitioned."""
-    notes, profile = coverage.at(entity), coverage.namespace.profile
+    notes = coverage.at(entity)
+    profile = coverage.namespace.profile
     if profile.is_partitioned:
         coverage.show("PREM-14", "MGMT-01")
     elif profile.tier is not v.Tier.PREMIUM:
@@ -203,9 +210,12 @@ def _of_partitioning(coverage: Coverage, entity: Entity) -> None:
 
 def _of_size(coverage: Coverage, entity: Entity) -> None:
     """SIZE-01 to SIZE-04, SIZE-06, PREM-07 to PREM-10: show the rules on the size of an entity."""
-    notes, profile = coverage.at(entity), coverage.namespace.profile
-    standard, premium = profile.tier is v.Tier.STANDARD, profile.tier is v.Tier.PREMIUM
-    partitioned, default = entity.settings.partitioned, entity.settings.max_size == 1
+    notes = coverage.at(entity)
+    profile = coverage.namespace.profile
+    standard = profile.tier is v.Tier.STANDARD
+    premium = profile.tier is v.Tier.PREMIUM
+    partitioned = entity.settings.partitioned
+    default = entity.settings.max_size == 1
     listed = "PREM-08" if premium else "SIZE-02"
     if listed in profile.silent or profile.is_partitioned or (premium and partitioned):
         return

@@ -74,7 +74,8 @@ class SeenMessages(Messages):
 
 def note_receive(coverage: Coverage, entity: Entity) -> None:
     """LIFE-08: note who receives; each connection's front end has a cache of its own."""
-    notes, command = coverage.at(entity), coverage.event.command
+    notes = coverage.at(entity)
+    command = coverage.event.command
     coverage.change(notes)
     connection = coverage.event.connection
     if getattr(command, "mode", None) is v.ReceiveMode.RECEIVE_AND_DELETE:
@@ -114,7 +115,8 @@ def delivery_of(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) 
 
 def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """LIFE-01, LIFE-08, LIFE-09, LIFE-11 to LIFE-13, KEY-13: show the rules on any delivery."""
-    notes, of_entity = one.notes, one.of_entity
+    notes = one.notes
+    of_entity = one.of_entity
     if notes.released is not None:
         coverage.show(notes.released)
     if not one.dead:
@@ -141,7 +143,8 @@ def is_placed(coverage: Coverage, view: v.MessageView) -> bool:
 
 def of_empty(coverage: Coverage, entity: Entity) -> None:
     """LIFE-02, LIFE-03, LIFE-11: show the rules on what an empty receive did not give."""
-    of_entity, messages = coverage.at(entity), entity.messages
+    of_entity = coverage.at(entity)
+    messages = entity.messages
     if any(one.state in LOCKED_STATES and one.cached_by is None for one in messages.values()):
         coverage.show("LIFE-02")
     if len(messages) < of_entity.arrivals:
@@ -157,7 +160,8 @@ def of_number(coverage: Coverage, queued: QueuedMessage, view: v.MessageView) ->
     number, entity, notes = view.sequence_number, queued.entity, coverage.message(queued)
     if number is None:
         return
-    of_entity, partitioned = coverage.at(entity), entity.settings.partitioned
+    of_entity = coverage.at(entity)
+    partitioned = entity.settings.partitioned
     last, seen, line = of_entity.number, notes.number, line_of(queued, notes.scheduled)
     bits = v.SEQUENCE_BITS
     if partitioned and last is not None and last >> bits != number >> bits:

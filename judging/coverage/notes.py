@@ -336,7 +336,8 @@ class Coverage:
 
     def came(self, queued: QueuedMessage) -> MessageNotes:
         """Begin the notes on a message that its entity was given just now."""
-        notes, of_entity = MessageNotes(), self.at(queued.entity)
+        notes = MessageNotes()
+        of_entity = self.at(queued.entity)
         notes.shows = tuple(rule for rules in self._on_the_way for rule in rules)
         notes.place, notes.since = of_entity.arrivals, of_entity.receives
         notes.scheduled, notes.commit = self.activating, self.committing
@@ -360,7 +361,8 @@ class Coverage:
 
     def _is_overtaken(self, queued: QueuedMessage, before: int) -> bool:
         """Return whether a message of the same key came since there were `before` messages."""
-        message, line = queued.message, queued.line.order[-CONSIDERED:-1]
+        message = queued.message
+        line = queued.line.order[-CONSIDERED:-1]
         own = message.session_id or message.partition_key or message.message_id
         if own is None:
             return False

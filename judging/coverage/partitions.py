@@ -33,7 +33,8 @@ class SeenPartitions(Partitions):
         for path, other in self.namespace.entities.items() if entity is not None else ():
             if entity is None or other.base is not entity.base:
                 continue
-            notes, now = coverage.at(self.namespace.entities[path]), self.namespace.now
+            notes = coverage.at(self.namespace.entities[path])
+            now = self.namespace.now
             coverage.change(notes)
             first = isinstance(command, v.TakePartitionDown) and len(entity.base.down) == 1
             begun = now if first else notes.outage[0]
@@ -139,7 +140,8 @@ def _of_count(
     coverage: Coverage, entity: Entity, command: v.Peek, views: Sequence[v.MessageView]
 ) -> None:
     """PART-16 to PART-19, PART-21: show the rules on how many messages a peek shows."""
-    there, partitioned = len(entity.messages), entity.settings.partitioned
+    there = len(entity.messages)
+    partitioned = entity.settings.partitioned
     if not there:
         return
     if partitioned and there < len(entity.partitions):

@@ -11,14 +11,16 @@ __all__ = ["of_created"]
 
 def of_created(coverage: Coverage, entity: Entity) -> None:
     """QUOTA-01, QUOTA-03 to QUOTA-07, QUOTA-09 to QUOTA-14: show the rules on one more entity."""
-    counts, profile = coverage.namespace.counts, coverage.namespace.profile
+    counts = coverage.namespace.counts
+    profile = coverage.namespace.profile
     of_queues = entity.kind is EntityKind.QUEUE
     partitioned = entity.settings.partitioned
     # The counts are those after the creation.
     there = counts.partitioned_queues + counts.partitioned_topics
     entities = there + counts.regular
     if profile.tier is v.Tier.PREMIUM:
-        reading, units = profile.readings.get("QUOTA-PREMIUM"), A_UNIT * profile.messaging_units
+        reading = profile.readings.get("QUOTA-PREMIUM")
+        units = A_UNIT * profile.messaging_units
         coverage.show_if(
             (entities == units, "QUOTA-14"),
             (reading == "quota" and entities > MOST_ENTITIES, "QUOTA-13"),

@@ -49,7 +49,8 @@ def said_of(coverage: Coverage, decided: Rules) -> Rules:
     SCHED-10, SCHED-12, TOPIC-19, TXN-07 and FWD-36 say of some requests what other rules say of
     any.
     """
-    command, entity = coverage.event.command, coverage.entity
+    command = coverage.event.command
+    entity = coverage.entity
     kind = type(command)
     instead = SAID_OTHERWISE.get(kind, {})
     sends = isinstance(command, v.Send | v.SendBatch) and command.transaction is not None
@@ -71,7 +72,8 @@ def of_refusal(coverage: Coverage, error: v.Error, decided: Rules) -> None:
         error: the recorded error.
         decided: the rules by which the model refused the request.
     """
-    entity, path = coverage.entity, coverage.path
+    entity = coverage.entity
+    path = coverage.path
     if "MGMT-18" in decided and path is not None:
         management.note_outage(coverage, path)
     if entity is None:

@@ -41,7 +41,8 @@ class SeenScheduling(Scheduling):
 
 def of_delivery(coverage: Coverage, one: Delivery) -> None:
     """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11, SCHED-14, TTL-12: show the rules."""
-    scheduled, queued = one.notes.scheduled, one.queued
+    scheduled = one.notes.scheduled
+    queued = one.queued
     if scheduled is None or one.again:
         return
     known = coverage.at(scheduled.entity).scheduled.get(scheduled, (0, 0, NO_PARTITIONS))
@@ -74,6 +75,7 @@ def of_empty(coverage: Coverage, entity: Entity, session_id: str | None) -> None
 
 def of_scheduled(coverage: Coverage, entity: Entity, message: v.Message) -> None:
     """SCHED-10: show that a message can be scheduled in an outage of its partition."""
-    key, down = key_at(entity, message), entity.base.down
+    key = key_at(entity, message)
+    down = entity.base.down
     home = None if key is None else coverage.at(entity.base).homes.get(key.value)
     coverage.show_if((down and (key is None or home in down), "SCHED-10"))

@@ -113,7 +113,8 @@ def of_none_accepted(coverage: Coverage, entity: Entity) -> None:
 
 def has_lost(coverage: Coverage) -> bool:
     """SESS-12: return whether the connection held the session of its request, and lost it."""
-    name, entity = getattr(coverage.command, "session_id", None), coverage.entity
+    name = getattr(coverage.command, "session_id", None)
+    entity = coverage.entity
     if name is None or entity is None or isinstance(coverage.command, v.CloseSession):
         return False
     held = coverage.at(entity).sessions.get(name)

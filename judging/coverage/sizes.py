@@ -15,7 +15,8 @@ def of_sent(coverage: Coverage, entity: Entity, message: v.Message) -> None:
     notes = coverage.at(entity)
     if not notes.full:
         return
-    key, where = key_at(entity, message), coverage.partition
+    key = key_at(entity, message)
+    where = coverage.partition
     any_place = key is None and entity.settings.partitioned
     partitions = {home for home in notes.full.values() if home is not None}
     beside = not any_place and where is not None and partitions and where not in partitions
@@ -30,14 +31,17 @@ def of_sent(coverage: Coverage, entity: Entity, message: v.Message) -> None:
 
 def of_full(coverage: Coverage, entity: Entity, command: v.Send | v.Schedule) -> None:
     """SIZE-10, SIZE-11, SIZE-13, SIZE-14: show the rules on a refusal for want of room."""
-    notes, message = coverage.at(entity), command.message
-    partitioned, key = entity.settings.partitioned, key_at(entity, message)
+    notes = coverage.at(entity)
+    message = command.message
+    partitioned = entity.settings.partitioned
+    key = key_at(entity, message)
     used = sum(partition.bytes for partition in entity.partitions)
     available = sum(
         one.message.size or 0 for one in entity.messages.values() if one.state is ACTIVE
     )
     whole = used + (message.size or 1) > entity.capacity * len(entity.partitions)
-    homes, namespace = entity.base.homes, entity.namespace
+    homes = entity.base.homes
+    namespace = entity.namespace
     home = None
     if key is not None and coverage.strict:
         home = homes.get(key_of_home(namespace, key).value)

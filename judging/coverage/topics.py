@@ -62,7 +62,8 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
     entity = one.entity
     if entity.kind is not EntityKind.SUBSCRIPTION:
         return
-    topic, body = entity.base, one.queued.message.body
+    topic = entity.base
+    body = one.queued.message.body
     others = (other for other in topic.subscriptions or () if other is not entity)
     coverage.show_if(
         (not topic.status.takes, "TOPIC-26"),

@@ -36,7 +36,8 @@ def _of_the_bus(scene: Scene, outcome: v.Outcome) -> v.Outcome:
 
 
 def _view(scene: Scene, view: v.MessageView) -> v.MessageView:
-    entity, number = scene.entity, view.sequence_number
+    entity = scene.entity
+    number = view.sequence_number
     record = None if entity is None or number is None else scene.bindings.made(entity, number)
     known = None if record is None else scene.bindings.number_or_limits(record)
     return attrs.evolve(

@@ -125,7 +125,8 @@ def _wrong_sessions(scene: Scene) -> tuple[v.RuleId, ...]:
 
 def wrongly_deleted(scene: Scene) -> Iterator[v.RuleId]:
     """BATCH-15 to BATCH-17: yield the rules that are broken by the number of deleted messages."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     records = [] if entity is None else list(entity.messages.values())
     locked = any(record.state in LOCKED_STATES for record in records)
     yield from rules_if(

@@ -95,7 +95,8 @@ def violation_at(
         """Return whether an execution explains the events up to this one."""
         return explain(events[: index + 1], profile, observability, steps=steps).is_found
 
-    least, most = stuck_at, len(events) - 1
+    least = stuck_at
+    most = len(events) - 1
     if not is_explained(least):
         return least
     while least + 1 < most:

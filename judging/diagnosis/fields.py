@@ -75,7 +75,8 @@ def _of_content(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Ite
 
 
 def _of_number(scene: Scene, record: QueuedMessage, view: v.MessageView) -> Iterator[v.RuleId]:
-    number, bindings = view.sequence_number, scene.bindings
+    number = view.sequence_number
+    bindings = scene.bindings
     if number is None:
         return
     entity = record.entity

@@ -72,7 +72,8 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
 def why_not_come(scene: Scene, scheduled: ScheduledMessage) -> Iterator[v.RuleId]:
     """Yield the rules by which a scheduled message has not come, never does, or came otherwise."""
     changes = scene.lives.of(scheduled)
-    entity, body = scheduled.entity, scheduled.message.body
+    entity = scheduled.entity
+    body = scheduled.message.body
     gone = is_gone(scheduled)
     cancelled = gone and scene.cause(scheduled, changes[-1]) is v.CancelScheduled
     came = gone and any(isinstance(one, QueuedMessage) for one in scene.like(body, entity))
@@ -392,10 +393,12 @@ def since_locked(scene: Scene, changes: Sequence[Change]) -> Sequence[v.Event]:
 
 def of_expired(scene: Scene, record: QueuedMessage, *, late: bool) -> Iterator[v.RuleId]:
     """Yield the rules by which a message expired, or was dead-lettered when its lock ended."""
-    entity, now = record.entity, scene.namespace.now
+    entity = record.entity
+    now = scene.namespace.now
     expired = record.expires_at is not None and record.expires_at <= now
     given = any(one.before is State.LOCKED for one in scene.lives.of(record))
-    own, most = record.message.time_to_live, entity.settings.time_to_live
+    own = record.message.time_to_live
+    most = entity.settings.time_to_live
     outage = scene.asked(v.TakePartitionDown)
     if expired:
         yield from rules_if(
@@ -528,7 +531,8 @@ def wrongly_given_by_number(
 
 def wrongly_shown(scene: Scene) -> Iterator[v.RuleId]:
     """Yield the rules that are broken by what a peek shows."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     views = views_of(scene.event.outcome)
     if entity is None or not isinstance(command, v.Peek):
         return

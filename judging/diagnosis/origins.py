@@ -105,7 +105,8 @@ OF_PAIRS: Final[dict[tuple[bool, bool], v.RuleId]] = {
 
 def of_origin(scene: Scene, record: QueuedMessage) -> Iterator[v.RuleId]:
     """Yield the rules by which a message is there that nobody has received yet."""
-    entity, message = record.entity, record.message
+    entity = record.entity
+    message = record.message
     if entity.kind in (EntityKind.DEAD_LETTERS, EntityKind.TRANSFERS):
         given = any(
             one.after is State.GONE
@@ -135,8 +136,10 @@ def dead_ones(scene: Scene, entity: Entity, besides: QueuedMessage) -> list[Numb
 
 def of_request(scene: Scene, record: QueuedMessage, sent: v.Command) -> tuple[v.RuleId, ...]:
     """Return the rules by which the request that sent a message brought it."""
-    entity, message = record.entity, record.message
-    scheduled, batch = isinstance(sent, v.Schedule), isinstance(sent, v.SendBatch)
+    entity = record.entity
+    message = record.message
+    scheduled = isinstance(sent, v.Schedule)
+    batch = isinstance(sent, v.SendBatch)
     inside = getattr(sent, "transaction", None) is not None
     mortal = message.time_to_live is not None or entity.settings.time_to_live is not None
     regular = not entity.settings.partitioned
@@ -157,7 +160,8 @@ def of_request(scene: Scene, record: QueuedMessage, sent: v.Command) -> tuple[v.
 
 def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
     """DUP-01, DUP-04, DUP-08, DUP-10, DUP-13: yield why a message is no copy of another."""
-    entity, message = record.entity, record.message
+    entity = record.entity
+    message = record.message
     others = [one for one in copies_sent(scene, message.message_id) if one[1] is not message]
     if not entity.base.settings.duplicate_detection:
         if others and message.message_id is not None:
@@ -191,7 +195,8 @@ def has_odd_window(entity: Entity) -> bool:
 
 def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
     """TTL-03, TTL-04, MGMT-12: yield the rules on how long a message lives."""
-    own, most = record.message.time_to_live, record.entity.settings.time_to_live
+    own = record.message.time_to_live
+    most = record.entity.settings.time_to_live
     yield from rules_if(
         (scene.lifetimes_changed(), "MGMT-12"),
         (own is None, "TTL-03"),
@@ -202,7 +207,8 @@ def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
 
 def of_copies(scene: Scene, subscription: Entity, message: v.Message) -> Iterator[v.RuleId]:
     """Yield the rules by which a subscription has a copy of a message."""
-    topic, path = subscription.base, subscription.path
+    topic = subscription.base
+    path = subscription.path
     others = [one for one in topic.subscriptions or () if one is not subscription]
     touched = any(
         scene.lives.of(one)[1:] for one in scene.like(message.body) if one.entity in others
@@ -239,7 +245,8 @@ def of_its_last_change(scene: Scene, record: QueuedMessage) -> tuple[v.RuleId, .
         return tuple(of_origin(scene, record))
     last = changes[-1]
     cause = scene.cause(record, last)
-    entity, session = record.entity, record.session
+    entity = record.entity
+    session = record.session
     most = entity.owner.settings.max_delivery_count
     dead = entity.dead_letters is None
     return (

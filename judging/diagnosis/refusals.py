@@ -32,7 +32,8 @@ def of_nothing(_: Scene) -> Iterable[v.RuleId]:
 
 def of_lost_lock(scene: Scene) -> Iterator[v.RuleId]:
     """LOCK-07, LOCK-13, LOCK-14 to LOCK-18: yield the rules on using a lock that is lost."""
-    command, entity = scene.event.command, scene.entity
+    command = scene.event.command
+    entity = scene.entity
     inside = getattr(command, "transaction", None) is not None
     is_copy = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
     token = getattr(command, "lock_token", None)
@@ -60,7 +61,8 @@ def _have_settled_several(scene: Scene) -> bool:
 
 def of_no_deferred(scene: Scene) -> Iterator[v.RuleId]:
     """DEFER-04, DEFER-05, DEFER-07, DEFER-12: yield why a number names no deferred message."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     if entity is None or not isinstance(command, v.ReceiveDeferred):
         return
     for number in command.sequence_numbers:
@@ -78,7 +80,8 @@ def of_no_deferred(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_session(scene: Scene) -> Iterator[v.RuleId]:
     """SESS-02, SESS-12, SESS-21: yield the rules on using a session that is not held."""
-    command, connection = scene.event.command, scene.event.connection
+    command = scene.event.command
+    connection = scene.event.connection
     name = getattr(command, "session_id", None)
     accepted = [
         event
@@ -106,7 +109,8 @@ def of_held_session(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_room(scene: Scene) -> Iterator[v.RuleId]:
     """SIZE-10, SIZE-11, SIZE-13, SIZE-14, BATCH-10: yield the rules on want of room."""
-    command, entity = scene.event.command, scene.entity
+    command = scene.event.command
+    entity = scene.entity
     inside = getattr(command, "transaction", None) is not None
     commits = isinstance(command, v.CommitTransaction)
     error = getattr(scene.event.outcome, "error", None)
@@ -130,7 +134,8 @@ def of_room(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_outage(scene: Scene) -> Iterator[v.RuleId]:
     """KEY-20, TOPIC-10, BATCH-11: yield the rules on a key whose partition is down."""
-    command, entity = scene.event.command, scene.entity
+    command = scene.event.command
+    entity = scene.entity
     topic = entity is not None and entity.kind is EntityKind.TOPIC
     yield from rules_if(
         (topic, "TOPIC-10"),
@@ -142,7 +147,8 @@ def of_outage(scene: Scene) -> Iterator[v.RuleId]:
 
 def _went_round(scene: Scene) -> bool:
     """Return whether another partition took the message than the one that its key selects."""
-    witness, entity = scene.event.witness, scene.entity
+    witness = scene.event.witness
+    entity = scene.entity
     message = getattr(scene.event.command, "message", None)
     if witness is None or entity is None or message is None:
         return False

@@ -53,7 +53,8 @@ OF_NO_COPY: Final = ("DUP-01", "DUP-08", "DUP-10", "DUP-13")
 def of_circumstances(scene: Scene, entity: Entity) -> Iterator[v.RuleId]:
     """Yield the rules by which something that happened elsewhere does not matter."""
     down = bool(entity.base.down)
-    path, partitioned = entity.path, entity.settings.partitioned
+    path = entity.path
+    partitioned = entity.settings.partitioned
     received = scene.done(v.Receive, path=path)
     own = [event for event in received if event.connection == scene.event.connection]
     subscription = entity.kind is EntityKind.SUBSCRIPTION

@@ -91,10 +91,12 @@ OF_PARTITIONED: Final[dict[type[v.Command], v.RuleId]] = {
 
 def of_send(scene: Scene) -> Iterator[v.RuleId]:
     """Yield the rules by which a message has to be accepted."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     if entity is None or not isinstance(command, v.Send):
         return
-    message, error = command.message, _error(scene)
+    message = command.message
+    error = _error(scene)
     yield from of_limits(scene, message)
     if command.transaction is not None:
         yield from of_send_in_transaction(scene, command)
@@ -139,7 +141,8 @@ def of_limits(scene: Scene, message: v.Message) -> tuple[v.RuleId, ...]:
 
 def of_send_in_transaction(scene: Scene, command: v.Send) -> tuple[v.RuleId, ...]:
     """Return the rules by which a transaction has to take a message."""
-    entity, message = scene.entity, command.message
+    entity = scene.entity
+    message = command.message
     regular = entity is not None and not entity.settings.partitioned
     others = [
         event
@@ -294,7 +297,8 @@ def of_change(scene: Scene) -> tuple[v.RuleId, ...]:
 
 def of_new_rule(scene: Scene) -> Iterator[v.RuleId]:
     """FEAT-01, FILTER-07, FILTER-26, FILTER-32: yield the rules by which a rule is accepted."""
-    command, entity = scene.event.command, scene.entity
+    command = scene.event.command
+    entity = scene.entity
     if not isinstance(command, v.AddRule):
         return
     partitioned = entity is not None and entity.settings.partitioned
@@ -361,7 +365,8 @@ def of_schedule(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_cancelling(scene: Scene) -> Iterator[v.RuleId]:
     """SCHED-03, FEAT-12: yield the rules by which a scheduled message can be cancelled."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     if entity is None or not isinstance(command, v.CancelScheduled):
         return
     record = scene.bindings.named(entity, command.sequence_number)
@@ -373,7 +378,8 @@ def of_cancelling(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_deferred(scene: Scene) -> Iterator[v.RuleId]:
     """DEFER-02, DEFER-06, DEFER-13: yield the rules by which a deferred message can be received."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     if entity is None or not isinstance(command, v.ReceiveDeferred):
         return
     records = [scene.bindings.named(entity, number) for number in command.sequence_numbers]
@@ -391,7 +397,8 @@ def of_deferred(scene: Scene) -> Iterator[v.RuleId]:
 
 def of_batch(scene: Scene) -> Iterator[v.RuleId]:
     """BATCH-06, FEAT-06: yield the rules by which a batch has to be accepted."""
-    entity, command = scene.entity, scene.event.command
+    entity = scene.entity
+    command = scene.event.command
     if entity is None or not isinstance(command, v.SendBatch):
         return
     keys = {(one.session_id, one.partition_key) for one in command.messages}

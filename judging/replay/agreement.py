@@ -101,7 +101,8 @@ class Agreement:
 
     def agrees(self, event: v.Event, answer: Answer) -> bool:
         """Return whether the model's answer to an event may be the recorded one."""
-        recorded, made = event.outcome, answer.outcome
+        recorded = event.outcome
+        made = answer.outcome
         if isinstance(recorded, v.Refused):
             return self._refusal_agrees(event, recorded, answer)
         if type(recorded) is not type(made):
@@ -152,7 +153,8 @@ class Agreement:
     def _several_agree(
         self, event: v.Event, recorded: v.ReceivedSeveral, made: v.ReceivedSeveral
     ) -> bool:
-        views, shown = recorded.messages, made.messages
+        views = recorded.messages
+        shown = made.messages
         return len(views) == len(shown) and all(
             self._view_agrees(event, view, own) for view, own in zip(views, shown, strict=True)
         )
@@ -213,11 +215,13 @@ class Agreement:
     def _renewals_agree(
         self, _: v.Event, recorded: v.RenewedSeveral, made: v.RenewedSeveral
     ) -> bool:
-        ends, own = recorded.locked_until, made.locked_until
+        ends = recorded.locked_until
+        own = made.locked_until
         return not ends or (len(ends) == len(own) and all(map(self._end_agrees, ends, own)))
 
     def _number_agrees(self, event: v.Event, recorded: v.Scheduled, made: v.Scheduled) -> bool:
-        number, own = recorded.sequence_number, made.sequence_number
+        number = recorded.sequence_number
+        own = made.sequence_number
         entity = self._namespace.entities.get(getattr(event.command, "queue", ""))
         if number is None or own is None or entity is None:
             return True
@@ -229,7 +233,8 @@ class Agreement:
 
     def _peek_agrees(self, event: v.Event, recorded: v.Peeked, made: v.Peeked) -> bool:
         """LIFE-07, PART-15, PART-19: each view shows another message that is there, in order."""
-        command, views = event.command, recorded.messages
+        command = event.command
+        views = recorded.messages
         assert isinstance(command, v.Peek)  # noqa: S101 - nothing else is answered so
         entity = self._namespace.entities[command.queue]
         if not views:
@@ -274,7 +279,8 @@ class Agreement:
 
     @staticmethod
     def _is_before_start(command: v.Peek, view: v.MessageView) -> bool:
-        start, number = command.from_sequence_number, view.sequence_number
+        start = command.from_sequence_number
+        number = view.sequence_number
         return start is not None and number is not None and number < start
 
     def _peekable(self, entity: Entity, command: v.Peek) -> Iterable[Numbered]:
@@ -348,7 +354,8 @@ class Agreement:
         return sorted(recorded.session_ids) == sorted(made.session_ids)
 
     def _rules_agree(self, _: v.Event, recorded: v.RulesListed, made: v.RulesListed) -> bool:
-        listed, own = recorded.rules, {rule.name: rule for rule in made.rules}
+        listed = recorded.rules
+        own = {rule.name: rule for rule in made.rules}
         return sorted(rule.name for rule in listed) == sorted(own) and all(
             is_same_rule(rule, own[rule.name]) for rule in listed
         )

@@ -242,7 +242,8 @@ class Bindings:
             return known == number
         if not self.fits(record, number):
             return False
-        entity, journal = record.entity, self._namespace.journal
+        entity = record.entity
+        journal = self._namespace.journal
         orders = self._orders_of.get(record, ())
         if not all(self._fits_in_line(entity, order, number) for order in orders):
             return False
@@ -328,10 +329,12 @@ class Bindings:
         known = self._number_of.get(record)
         if known is not None:
             return known
-        least, greatest = -1, UNKNOWN
+        least = -1
+        greatest = UNKNOWN
         for place, first, last in self._orders_of.get(record, ()):
             line = self._lines.get((record.entity, place), ())
-            before, after = bisect_left(line, (first, -1, 0)), self._place_after(line, last)
+            before = bisect_left(line, (first, -1, 0))
+            after = self._place_after(line, last)
             if before:
                 least = max(least, line[before - 1][1])
             if after < len(line):

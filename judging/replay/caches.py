@@ -79,7 +79,8 @@ class Caches:
         """Note a receive from a partition."""
         journal = self._namespace.journal
         fills = self._fills.setdefault((entity, partition), [])
-        now, width = self._namespace.now, self._timers.uncertain[1]
+        now = self._namespace.now
+        width = self._timers.uncertain[1]
         fills.append(Fill(journal.epoch, self._guide.index, connection, mode, now, width))
         journal.log.append((_forget_last, None, fills))
 
@@ -142,7 +143,8 @@ class Caches:
 
     def _earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
         """Yield the available messages of the same key before a message."""
-        entity, keys = queued.entity, self._namespace.rules.keys
+        entity = queued.entity
+        keys = self._namespace.rules.keys
         key = keys.effective_key(entity, queued.message)
         if key is None:
             return
@@ -237,8 +239,10 @@ class Caches:
 
     def _cache(self, queued: QueuedMessage, fill: Fill) -> None:
         """Cache a message as if at an earlier receive."""
-        namespace, timers = self._namespace, self._timers
-        now, uncertain = namespace.now, timers.uncertain
+        namespace = self._namespace
+        timers = self._timers
+        now = namespace.now
+        uncertain = timers.uncertain
         namespace.journal.touch(namespace)
         namespace.now, timers.uncertain = fill.moment, (0, fill.width)
         try:

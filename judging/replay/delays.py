@@ -130,7 +130,8 @@ class DelayedManagement(Management):
 
     def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
         """FWD-05: let each message that is there go on at some time, or stay."""
-        before, dead = entity.settings.forward_to, entity.dead_letters
+        before = entity.settings.forward_to
+        dead = entity.dead_letters
         locks = 0 if dead is None else dead.settings.lock_duration
         super().apply_update(entity, command)
         if dead is not None and dead.settings.lock_duration != locks:

@@ -50,7 +50,8 @@ class Descriptions:
         entity = self._namespace.entities[path]
         is_part = entity.base is not entity
         for field in attrs.fields(type(told)):
-            value, expected = getattr(told, field.name), getattr(own, field.name)
+            value = getattr(told, field.name)
+            expected = getattr(own, field.name)
             if value is None or value == expected or field.name == name:
                 continue
             if is_part and field.name in OF_TOPIC:
@@ -71,7 +72,8 @@ class Descriptions:
             case "availability":
                 return self._may_lag and self._bindings.was_disturbed(entity.base)
             case "size" if self._may_lag or not self._evidence.sizes_are_known:
-                least, most = 0 if self._may_lag else own, value
+                least = 0 if self._may_lag else own
+                most = value
             case "message_count" if self._may_lag or entity.settings.forward_to:
                 most = arrivals(entity)
             case "transfer_dead_letters" if entity.transfers is not None:
@@ -82,7 +84,8 @@ class Descriptions:
 
     def _is_size_told(self, entity: Entity) -> bool:
         """SIZE-04, SIZE-06, PREM-10: return whether the documents say which size is described."""
-        profile, partitioned = self._namespace.profile, entity.settings.partitioned
+        profile = self._namespace.profile
+        partitioned = entity.settings.partitioned
         match profile.tier:
             case v.Tier.BASIC:
                 return profile.readings.get("BASIC-SIZES") == "like-standard"

@@ -41,7 +41,8 @@ class Evenness:
 
     def allows(self, entity: Entity, event: v.Event | None, chosen: int) -> bool:
         """Return whether a message may go to a partition; from now on it has gone there."""
-        base, count = entity.base, len(entity.partitions)
+        base = entity.base
+        count = len(entity.partitions)
         if not self._is_judged or event is None or event.witness is None or base.down:
             return True
         is_one = isinstance(event.command, v.Send) and event.command.queue == entity.path

@@ -122,7 +122,8 @@ class Guide(Noting):
 
     def consider_lost(self, index: int, event: v.Event) -> Callable[[], None]:
         """Prepare for a request without an answer that takes effect now; return how to go back."""
-        at, current = self.index, self._event
+        at = self.index
+        current = self._event
         self._consider(index, event)
 
         def back() -> None:
@@ -266,7 +267,8 @@ class Guide(Noting):
         entity = self._namespace.entities.get(base)
         if entity is None or len(candidates) == 1:
             return list(candidates)
-        down, ever = entity.down, self._evidence.ever_down.get(base, set())
+        down = entity.down
+        ever = self._evidence.ever_down.get(base, set())
         alike = [n for n in candidates if not self._evidence.is_mentioned(base, n)]
         alike.sort(key=lambda n: (entity.partitions[n].bytes, entity.partitions[n].messages, n))
         apart = [n for n in candidates if self._evidence.is_mentioned(base, n)]
@@ -358,7 +360,8 @@ class Guide(Noting):
 
     def _fate_in_cache(self, entity: Entity, partition: int) -> str | None:
         """Return what becomes of the next message in line if it is cached, `None` if it is not."""
-        line, path = entity.partitions[partition].line, entity.path
+        line = entity.partitions[partition].line
+        path = entity.path
         first = line.first(entity.messages)
         if first is None:
             return None
@@ -375,12 +378,14 @@ class Guide(Noting):
 
     def _is_hidden(self, queued: QueuedMessage) -> bool:
         """Return whether a message is never shown again, although none is left."""
-        path, body = queued.entity.path, queued.message.body
+        path = queued.entity.path
+        body = queued.message.body
         return self._evidence.is_hidden_after(self.index, path, body)
 
     def _was_counted(self, queued: QueuedMessage) -> bool:
         """Return whether a delivery of a message was counted, before it is given next."""
-        path, body = queued.entity.path, queued.message.body
+        path = queued.entity.path
+        body = queued.message.body
         given = self._evidence.next_given(self.index, path, body)
         return given is not None and given.count > queued.failed + 1
 

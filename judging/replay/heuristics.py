@@ -54,7 +54,8 @@ class Hints:
         self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
 
     def _overlap(self, one: int, other: int) -> bool:
-        called, returned = self._called, self._returned
+        called = self._called
+        returned = self._returned
         return called[one] <= returned[other] and called[other] <= returned[one]
 
     def add(self, later: int, earlier: int) -> None:

@@ -107,7 +107,8 @@ class OpenAnswers:
     def _without_fixed(self, command: v.UpdateQueue | v.UpdateTopic) -> dict[str, Any]:
         """MGMT-04, MGMT-13, MGMT-14, ROLE-STATUS: return the changes that an update may ignore."""
         path = command.queue if isinstance(command, v.UpdateQueue) else command.topic
-        entity, readings = self._namespace.entities.get(path), self._namespace.profile.readings
+        entity = self._namespace.entities.get(path)
+        readings = self._namespace.profile.readings
         if entity is None:
             return {}
         is_held = readings.get("OPTION-UPDATE") == "refused"

@@ -139,12 +139,15 @@ class OpenRules(SubscriptionRules):
         arrival: Arrival | None = None,  # noqa: ARG002 - a judge does not know it
     ) -> v.Message:
         """FILTER-21, FILTER-23: return the copy of a rule, and note which values are open."""
-        statements, guide = parsed_action(rule.action or ""), guide_of(self)
+        statements = parsed_action(rule.action or "")
+        guide = guide_of(self)
         if isinstance(statements, Outside):
-            after, open_names = attrs.evolve(message), ANYTHING
+            after = attrs.evolve(message)
+            open_names = ANYTHING
         else:
             result = changed(statements, message, read(self.namespace.profile.readings))
-            after, open_names = result.message, result.open_properties | result.open_fields
+            after = result.message
+            open_names = result.open_properties | result.open_fields
             if any(name.lower() == RULE_NAME.lower() for name in after.properties):
                 open_names |= {RULE_NAME.lower()}
         copy = attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))

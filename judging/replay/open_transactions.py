@@ -69,7 +69,8 @@ class OpenTransactions(Transactions):
         if self.namespace.entities.get(entity.path) is not entity:
             self._deliver_to_successor(buffered)
             return
-        before, now = self._subscribed.get(buffered), subscribed(entity)
+        before = self._subscribed.get(buffered)
+        now = subscribed(entity)
         if before is None or before == now:
             super().deliver(buffered)
             return
@@ -96,7 +97,8 @@ class OpenTransactions(Transactions):
             return
         if guide_of(self).take("MGMT-15", ("sent", "left out"), successor.path) == "left out":
             return
-        message, keys = buffered.message, self.rules.keys
+        message = buffered.message
+        keys = self.rules.keys
         key = keys.effective_key(successor, message)
         down = NO_PARTITIONS
         chosen = keys.home(successor, key) if key else keys.any_partition(successor, down)

@@ -94,9 +94,11 @@ class Order:
             return ()
         if self.is_recorded:
             return (self._first,)
-        events, ends = self._events, self._ends
+        events = self._events
+        ends = self._ends
         found: list[int] = []
-        soonest, clients = NEVER, set()
+        soonest = NEVER
+        clients = set()
         for index in range(self._first, len(events)):
             if index in self._ahead:
                 continue

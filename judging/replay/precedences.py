@@ -263,7 +263,8 @@ class Precedences:
         That receive is most likely one of the connection that receives the message next.
         """
         arrival = self._arrival(self.sends[body][0])
-        sent, shown = self._called(arrival), self._returned(answer)
+        sent = self._called(arrival)
+        shown = self._returned(answer)
         end = bisect_left(line, shown, key=self._called)
         possible = [
             one

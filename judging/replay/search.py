@@ -217,7 +217,8 @@ class Search:
 
     def changes(self) -> Iterator[tuple[int, Any, Any, Any]]:
         """Yield each change of the state on the path that the search is on, with its event."""
-        log, marks = self.namespace.journal.log, [frame.mark for frame in self._frames]
+        log = self.namespace.journal.log
+        marks = [frame.mark for frame in self._frames]
         for frame, until in zip(self._frames, [*marks, len(log)][1:], strict=True):
             for thing, key, before in log[frame.mark : until]:
                 yield frame.index, thing, key, before
@@ -354,7 +355,8 @@ class Search:
 
     def _resumed(self, blame: Relevance) -> Node | None:
         """Undo back to the last step with another possibility that may matter."""
-        frames, journal = self._frames, self.namespace.journal
+        frames = self._frames
+        journal = self.namespace.journal
 
         def may_matter(tag: object) -> bool:
             return blame.includes(tag, self._evidence)

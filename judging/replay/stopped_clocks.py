@@ -32,7 +32,8 @@ class StoppedClocks:
         """Note that a partition of an entity went down or came up."""
         if self._run_on:
             return
-        base, now = base_path(path), self._namespace.now
+        base = base_path(path)
+        now = self._namespace.now
         first, _ = self._outages.get(base, (now, EVER))
         end = EVER if self._namespace.down.get(base) else now
         self._namespace.journal.put(self._outages, base, (first, end))

@@ -52,7 +52,8 @@ def key_of(timer: Timer) -> TimerKey:
 
 def life_of(timer: Timer) -> int:
     """Return the whole duration of what a timer ends."""
-    settings, thing = timer[5].entity.settings, timer[5]
+    settings = timer[5].entity.settings
+    thing = timer[5]
     match timer[4]:
         case "locks.end" | "sessions.end":
             return int(settings.lock_duration)
@@ -208,14 +209,16 @@ class Clock:
         known = -1
         # What fires may set more timers, such as those of the next hop.
         while self._timers.serial > known:
-            newer_than, known = known, self._timers.serial
+            newer_than = known
+            known = self._timers.serial
             self._fire_some(event, may_matter, newer_than)
 
     def _fire_some(
         self, event: v.Event, may_matter: Callable[[str], bool], newer_than: int
     ) -> None:
         """Fire timers that were set after this one."""
-        heap, now = self._timers.heap, self._namespace.now
+        heap = self._timers.heap
+        now = self._namespace.now
         if not heap or heap[0][0] - self._earliest > self._until:
             return
         popped = self._pop()
@@ -254,7 +257,8 @@ class Clock:
         heapify(timers.heap)
 
     def _pop(self) -> list[Timer]:
-        heap, popped = self._timers.heap, []
+        heap = self._timers.heap
+        popped = []
         while heap and heap[0][0] - self._earliest <= self._until:
             popped.append(self._timers.pop())
         return popped
@@ -266,7 +270,8 @@ class Clock:
         due: list[Timer] = []
         optional: list[Timer] = []
         rest: list[Timer] = []
-        journal, now = self._namespace.journal, self._namespace.now
+        journal = self._namespace.journal
+        now = self._namespace.now
         for timer in timers:
             if timer[3] in self._timers.undone:
                 self._timers.undone.discard(timer[3])
@@ -292,7 +297,8 @@ class Clock:
         return early + self._slack, late + self._slack
 
     def _fire_all(self, due: Sequence[Timer], now: int) -> None:
-        namespace, timers = self._namespace, self._timers
+        namespace = self._namespace
+        timers = self._timers
         if not due:
             return
         uncertain = timers.uncertain

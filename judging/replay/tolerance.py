@@ -161,7 +161,8 @@ class TolerantSizes(Sizes):
 
         A bus may find that a partition is full one message earlier or later.
         """
-        owner, count = entity.owner, len(entity.partitions)
+        owner = entity.owner
+        count = len(entity.partitions)
         ever = [self._ever.get((owner, number), 0) for number in range(count)]
         if sum(ever) + 2 * size < LITTLE:
             return True

@@ -51,7 +51,8 @@ def guide_of(family: Family) -> Guide:
 
 def is_behind_cached(family: Family, queued: QueuedMessage, connection: str) -> bool:
     """KEY-17, BATCH-13: return whether a front end caches an earlier message of the same key."""
-    entity, keys = queued.entity, family.rules.keys
+    entity = queued.entity
+    keys = family.rules.keys
     key = keys.effective_key(entity, queued.message)
     return key is not None and any(
         other.cached_by == connection
@@ -212,7 +213,8 @@ class WatchedPartitions(Partitions):
 
         Across keys a cache has no documented order.
         """
-        first, guide = super().take_cached(entity, connection), guide_of(self)
+        first = super().take_cached(entity, connection)
+        guide = guide_of(self)
         if first is None or guide.shown >= len(guide.views):
             return first
         candidates = guide.bindings.candidates(entity.path, guide.views[guide.shown])
