@@ -8,14 +8,14 @@ one of its key, or one that should have expired. That is possible as long as not
 the message since that receive, because a choice that nobody has seen commutes with everything else.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings
-from busproof.judging.replay.evidence import Evidence
-from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.guide import Guide, NoWay
+from busproof.judging.replay.outlook import Outlook
 from busproof.judging.replay.timers import LooseTimers
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
@@ -52,11 +52,7 @@ class Caches:
         namespace: the model's namespace.
         guide: the policy that chooses which receive it was.
         bindings: the bus's numbers and tokens.
-        evidence: facts about the whole history.
-        is_done: whether an event is done.
-
-    Attributes:
-        are_late: whether nothing is cached at once.
+        outlook: what the events to come show of a message.
     """
 
     def __init__(
@@ -64,15 +60,12 @@ class Caches:
         namespace: Namespace,
         guide: Guide,
         bindings: Bindings,
-        evidence: Evidence,
-        is_done: Callable[[int], bool],
+        outlook: Outlook,
     ) -> None:
         self._namespace = namespace
         self._guide = guide
         self._bindings = bindings
-        self._evidence = evidence
-        self._is_done = is_done
-        self.are_late = False
+        self._outlook = outlook
         self._fills: dict[tuple[Entity, int], list[Fill]] = {}
 
     def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
@@ -100,11 +93,22 @@ class Caches:
         """
         if not entity.settings.partitioned:
             return
+        if next(self.visible(entity, connection), None) is not None:
+            raise NoWay("LIFE-08")
         for partition in entity.partitions:
             if partition.number in entity.base.down:
                 continue
             while (first := partition.line.first(entity.messages)) is not None:
                 self._withhold(first, connection)
+
+    def visible(self, entity: Entity, connection: str) -> Iterator[QueuedMessage]:
+        """Yield the available messages that no front end hides from this connection."""
+        for partition in entity.partitions:
+            if partition.number in entity.base.down:
+                continue
+            for queued in partition.line.available(entity.messages):
+                if not entity.settings.partitioned or not any(self._some_ways(queued, connection)):
+                    yield queued
 
     def explain_order(self, entity: Entity, view: v.MessageView, connection: str) -> None:
         """Explain why this connection receives a message before earlier ones of its key.
@@ -121,7 +125,7 @@ class Caches:
         queued = next((one for one in candidates if one.state is ACTIVE), None)
         if queued is None or queued.partition in entity.base.down:
             return
-        earlier = list(self._earlier(queued)) if self._namespace.states("KEY-17") else []
+        earlier = list(self.earlier(queued)) if self._namespace.states("KEY-17") else []
         locked_early = self._is_early(entity, view)
         if not earlier and not locked_early:
             return
@@ -141,7 +145,7 @@ class Caches:
         for one in earlier:
             self._withhold(one, connection)
 
-    def _earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
+    def earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
         """Yield the available messages of the same key before a message."""
         entity = queued.entity
         keys = self._namespace.rules.keys
@@ -167,7 +171,7 @@ class Caches:
         if not queued.entity.settings.partitioned:
             return False
         ways: list[Fill | None] = [*self._ways(queued, "")]
-        shows = self._later(queued)
+        shows = self._outlook.shows(queued)
         if shows:
             receiver = next(filter(None, shows), None)
             ways = [way for way in ways if way and receiver in (None, way.connection)]
@@ -192,27 +196,32 @@ class Caches:
 
     def _withhold(self, queued: QueuedMessage, connection: str) -> None:
         """Cache a message for another connection than this one."""
-        receiver = self._receiver(queued)
+        receiver = self._outlook.receiver(queued)
 
         def unlikelihood(fill: Fill) -> tuple[bool, bool]:
-            last = self._evidence.last_receive(queued.entity.path, fill.connection)
-            return fill.connection != receiver, not self._is_done(last)
+            has_done = self._outlook.has_done_with(queued.entity.path, fill.connection)
+            return fill.connection != receiver, not has_done
 
-        ways = sorted(self._ways(queued, connection), key=unlikelihood)
+        ways = sorted(self._some_ways(queued, connection), key=unlikelihood)
         self._cache(queued, self._guide.take("LIFE-08", ways, self._tag(queued)))
+
+    def _some_ways(self, queued: QueuedMessage, connection: str) -> Iterator[Fill]:
+        """Yield the ways that agree with the next receive of a message, or all of them.
+
+        Any other front end than the receiver's would have kept it until its lock ended.
+        """
+        receiver = self._outlook.receiver(queued)
+        for fill in self._ways(queued, connection):
+            if (
+                not self._guide.is_hasty
+                or fill.connection == receiver
+                or not self._outlook.is_received_within(queued, fill.moment)
+            ):
+                yield fill
 
     @staticmethod
     def _tag(queued: QueuedMessage) -> tuple[str, int]:
         return queued.entity.path, queued.partition
-
-    def _receiver(self, queued: QueuedMessage) -> str | None:
-        """Return the connection that receives a message next, if any does."""
-        return next(filter(None, self._later(queued)), None)
-
-    def _later(self, queued: QueuedMessage) -> Sequence[str | None]:
-        """Return the connections of what shows a message from now on; `None` for peeks."""
-        shows = self._evidence.shows(queued.entity.path, queued.message.body)
-        return [connection for index, connection in shows if not self._is_done(index)]
 
     def _fills_since(self, queued: QueuedMessage) -> Iterator[Fill]:
         """Yield the receives that may have cached a message, the last one first."""

@@ -321,9 +321,9 @@ class Evidence:
         """Return the last receive of a connection from an entity; -1 if there is none."""
         return self._last_receive.get((path, connection), -1)
 
-    def left_a_trace(self, index: int, command: v.Command) -> bool:
-        """Return whether a request without an answer seems to have taken effect."""
-        return any(self._last_body.get(m.body, -1) > index for m in messages_of(command))
+    def last_sight(self, body: str) -> int:
+        """Return the last event that shows a message with this body anywhere; -1 if none does."""
+        return self._last_body.get(body, -1)
 
     def reuses_id(self, index: int, message: v.Message) -> bool:
         """Return whether the MessageId of a message is sent again after an event."""

@@ -6,7 +6,7 @@ offers only candidates that can lead to the recorded answer, best first, and rai
 as none can.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
@@ -34,19 +34,19 @@ class NoWay(Exception):
 
 
 class FrontEnds(Protocol):
-    """What front ends may have cached, as those ask who watch the model (`caches`).
-
-    Attributes:
-        are_late: whether nothing is cached at once.
-    """
-
-    are_late: bool
+    """What front ends may have cached, as those ask who watch the model (`caches`)."""
 
     def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
         """Note a receive from a partition."""
 
     def explain_empty(self, entity: Entity, connection: str) -> None:
         """Cache every available message, because a receive of this connection found none."""
+
+    def visible(self, entity: Entity, connection: str) -> Iterator[QueuedMessage]:
+        """Yield the available messages that no front end hides from this connection."""
+
+    def earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
+        """Yield the available messages of the same key before a message."""
 
     def explain_order(self, entity: Entity, view: v.MessageView, connection: str) -> None:
         """Explain why this connection receives a message before earlier ones of its key."""
@@ -61,6 +61,7 @@ class Guide(Noting):
     Attributes:
         bindings: the bus's numbers and tokens.
         caches: what front ends may have cached.
+        sought: what a receive without an answer must have taken; `None` for any message.
         index: the index of the current event.
         made: the choices made for the current event.
         views: the messages that the recorded answer shows.
@@ -75,6 +76,8 @@ class Guide(Noting):
         clocks: outages in which clocks may have stood still.
         keeps_limits: whether the bus has to refuse what exceeds a documented limit.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
+        is_hasty: whether the search leaves out what is unlikely, and so proves nothing: nothing is
+            cached at once, but only when an answer shows it.
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
@@ -99,6 +102,8 @@ class Guide(Noting):
         self.window = (0, 0)
         self.slack = 0
         self.is_exact = False
+        self.is_hasty = False
+        self.sought: Collection[QueuedMessage] | None = None
         self.keeps_limits = False
         self.clocks = StoppedClocks(namespace)
         self.evenness = Evenness(namespace, strict=evidence.strict)
@@ -110,6 +115,7 @@ class Guide(Noting):
         """Prepare for an event, whose first choices are those of the script."""
         self._script = script
         self.made = []
+        self.sought = None
         self._consider(index, event)
 
     def _consider(self, index: int, event: v.Event) -> None:
@@ -297,6 +303,9 @@ class Guide(Noting):
                 raise NoWay("LIFE-09")
             return None
         if isinstance(outcome, v.Refused | v.Indeterminate) and filled:
+            if self.sought is not None:
+                places = {queued.partition for queued in self.sought}
+                filled = [n for n in filled if n in places]
             return self.take("LIFE-09", filled, base_path(path))
         return None
 
@@ -393,8 +402,11 @@ class Guide(Noting):
 
     def _message_received(self, candidates: Iterable[Any]) -> list[QueuedMessage]:
         """KEY-16: return the messages that the answer may show, without a look at all others."""
+        if self.finds_nothing:
+            return []
         if self.shown >= len(self.views):
-            return list(islice(candidates, CONSIDERED))
+            some, sought = islice(candidates, CONSIDERED), self.sought
+            return [queued for queued in some if sought is None or queued in sought]
         view = self.views[self.shown]
         fitting: list[QueuedMessage] = []
         wanted: set[QueuedMessage] | None = None

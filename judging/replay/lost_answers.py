@@ -1,9 +1,9 @@
 """Requests without an answer: each took effect at once, later, or not at all."""
 
 from busproof import vocabulary as v
-from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.evidence import Evidence, base_path, messages_of, views_of
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.unseen import Unseen
@@ -19,30 +19,31 @@ class LostAnswers:
     Args:
         namespace: the model's namespace.
         guide: the policy that chooses when they take effect.
-        bindings: the bus's numbers and tokens.
         evidence: facts about the whole history.
         unseen: what no answer has shown.
         clock: the clock, for what has happened at some time since the request.
         open_answers: what a bus may leave out of a request.
+        obstacles: what is in the way of an answer.
     """
 
     def __init__(
         self,
         namespace: Namespace,
         guide: Guide,
-        bindings: Bindings,
         evidence: Evidence,
         unseen: Unseen,
         clock: Clock,
         open_answers: OpenAnswers,
+        obstacles: Obstacles,
     ) -> None:
         self._namespace = namespace
         self._guide = guide
-        self._bindings = bindings
+        self._bindings = guide.bindings
         self._evidence = evidence
         self._unseen = unseen
         self._clock = clock
         self._open = open_answers
+        self._obstacles = obstacles
         self._pending: dict[int, v.Event] = {}
 
     @property
@@ -54,7 +55,7 @@ class LostAnswers:
         """Let a request without an answer take effect now, or keep it for later."""
         queue = getattr(event.command, "queue", "")
         fates = ["not yet", "now"]
-        if self._evidence.left_a_trace(index, event.command):
+        if self._obstacles.outlook.is_traced(event.command):
             fates.reverse()
         fate = self._guide.take("ANSWER-LOST", fates, base_path(queue) if queue else None)
         # Also where it changes nothing now, it might have done so later: the choice counts.
@@ -79,6 +80,11 @@ class LostAnswers:
             if self._evidence.part_of_event(number) == part and self._may_show(lost, event)
         ]
         while waiting:
+            sought = self._obstacles.before(event) if self._guide.is_hasty else None
+            if sought is not None:
+                waiting = [
+                    one for one in waiting if self._obstacles.removed(self._pending[one], sought)
+                ]
             chosen = self._guide.take("ANSWER-LATE", [None, *waiting], None)
             if chosen is None:
                 return some
@@ -87,7 +93,9 @@ class LostAnswers:
             waiting.remove(chosen)
             back = self._guide.consider_lost(chosen, lost)
             since = self._clock.stretch(lost.called)
+            self._guide.sought = None if sought is None else self._obstacles.removed(lost, sought)
             self._execute(lost)
+            self._guide.sought = None
             since()
             back()
             some = True

@@ -6,7 +6,6 @@ one partition, the one with the smaller number came first. Everything else is a 
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
 
 from busproof import vocabulary as v
 from busproof.judging.replay.evidence import views_of
@@ -112,7 +111,7 @@ class Order:
             index
             for index in found
             if events[index].called <= soonest
-            and (index not in self._before or self.is_done(self._before[index]))
+            and all(map(self.is_done, self._before.get(index, ())))
         ]
         if len(possible) < 2:
             return possible
@@ -121,11 +120,12 @@ class Order:
         return self._hints.ranked(possible, self.is_done)[::-1]
 
 
-def _sends_before(events: Sequence[v.Event]) -> dict[int, int]:
-    """Return for each send the one that is certainly before it, by the numbers of their messages.
+def _sends_before(events: Sequence[v.Event]) -> dict[int, tuple[int, ...]]:
+    """Return for each send those that are certainly before it, by the numbers of their messages.
 
     Only a body that was sent once identifies a message. The numbers of a queue that is deleted say
-    nothing, because those of a later queue of the name begin anew.
+    nothing, because those of a later queue of the name begin anew. A send without an answer may
+    take effect long after its call, so that others may be before it only then.
     """
     deleted = {event.command.queue for event in events if isinstance(event.command, v.DeleteQueue)}
     numbers: dict[tuple[str, str], int] = {}
@@ -147,7 +147,11 @@ def _sends_before(events: Sequence[v.Event]) -> dict[int, int]:
             lines[queue, number >> v.SEQUENCE_BITS].append((number, indices[0]))
     before = {}
     for line in lines.values():
-        line.sort()
-        for (_, earlier), (_, later) in pairwise(line):
-            before[later] = earlier
+        earlier: list[int] = []
+        for _, index in sorted(line):
+            if isinstance(events[index].outcome, v.Indeterminate):
+                earlier.append(index)
+                continue
+            before[index] = tuple(earlier)
+            earlier = [index]
     return before

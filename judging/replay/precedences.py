@@ -230,15 +230,29 @@ class Precedences:
             ordered = sorted(line, key=self._turn)
             yield from _in_a_row([self._arrival(self.sends[body][0]) for body in ordered])
             # A later delivery may be a redelivery, which follows no order.
-            yield from _in_a_row(self._first_deliveries(ordered))
+            gives = self._first_deliveries(ordered)
+            yield from _in_a_row(self._in_turn(gives))
         for (queue, _), numbered in partitions.items():
             ordered = [body for _, body in sorted(numbered)]
             yield from _in_a_row([self._arrival(self.sends[body][0]) for body in ordered])
             if queue in self.regular:
-                yield from _in_a_row(self._first_deliveries(ordered))
+                gives = self._first_deliveries(ordered)
+                # One that surely came out of turn shows a bus that keeps no order (REGULAR-ORDER).
+                if len(self._in_turn(gives)) == len(gives):
+                    yield from _in_a_row(gives)
 
     def _first_deliveries(self, ordered: Iterable[_Body]) -> list[int]:
         return [self._first_delivery(body) for body in ordered if self.gives.get(body)]
+
+    def _in_turn(self, gives: Sequence[int]) -> list[int]:
+        """Return the deliveries of a line without those that surely came after later ones."""
+        kept: list[int] = []
+        soonest = NEVER
+        for give in reversed(gives):
+            if self._called(give) <= soonest:
+                kept.append(give)
+                soonest = min(soonest, self._returned(give))
+        return kept[::-1]
 
     def _taken_along(self) -> Iterator[tuple[int, int]]:
         """Yield pairs in which a message arrives before the receive that cached it (PART-09).

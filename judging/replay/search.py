@@ -26,7 +26,9 @@ from busproof.judging.replay.conflicts import concerned_records, is_changed
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
+from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.orders import Order
+from busproof.judging.replay.outlook import Outlook
 from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
@@ -163,22 +165,22 @@ class Search:
         )
         self._open = self._agreement.open
         self._unseen = Unseen(namespace, self._guide, self._bindings)
-        self._lost = LostAnswers(
-            namespace,
-            self._guide,
-            self._bindings,
-            self._evidence,
-            self._unseen,
-            self._clock,
-            self._open,
-        )
         self._order = Order(
             self._events,
             is_recorded=observability.clock is v.Clock.VIRTUAL,
             numbers_show_partitions=numbered,
         )
-        self._caches = guide.caches = Caches(
-            namespace, guide, self._bindings, self._evidence, self._order.is_done
+        outlook = Outlook(self._evidence, self._order, observability.slack)
+        self._caches = guide.caches = Caches(namespace, guide, self._bindings, outlook)
+        self._obstacles = Obstacles(namespace, self._bindings, self._caches, outlook)
+        self._lost = LostAnswers(
+            namespace,
+            self._guide,
+            self._evidence,
+            self._unseen,
+            self._clock,
+            self._open,
+            self._obstacles,
         )
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
@@ -242,10 +244,10 @@ class Search:
         budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * len(self._events))
         if not self._order.is_recorded and not self._frames:
             hasty = self.steps + (budget - self.steps) // HASTY
-            self._caches.are_late = True
+            self._guide.is_hasty = True
             if self._searched(hasty, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
-            self._caches.are_late = False
+            self._guide.is_hasty = False
             self._begin_again()
         return self._searched(budget, is_hasty=False)
 
@@ -296,7 +298,13 @@ class Search:
         """
         journal = self.namespace.journal
         mark = journal.mark()
+        postponed: set[int] = set()
         while node.queue and self.steps < budget:
+            first = node.queue[0]
+            if is_hasty and not node.script and first not in postponed and self._is_blocked(first):
+                postponed.add(first)
+                node.queue = (*node.queue[1:], first)
+                continue
             self.steps += 1
             if self._attempt(node.queue[0], node.script):
                 return True
@@ -311,6 +319,9 @@ class Search:
                 node.queue = node.queue[1:]
             node.script = following or ()
         return False
+
+    def _is_blocked(self, index: int) -> bool:
+        return self._obstacles.block(self._events[index])
 
     def _concerned(self, index: int) -> set[Record]:
         return set(concerned_records(self._events[index], self.namespace, self._bindings))

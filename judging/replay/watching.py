@@ -198,7 +198,7 @@ class WatchedPartitions(Partitions):
             if not is_own and (not asked.messages or number in entity.base.down):
                 continue
             guide.caches.note(entity, number, connection, mode)
-            if not guide.caches.are_late and (is_own or asked.line.first(entity.messages)):
+            if not guide.is_hasty and (is_own or asked.line.first(entity.messages)):
                 guide.caching = (entity.path, number)
                 super().fill_cache(entity, number, connection, mode)
         guide.caching = None
