@@ -17,7 +17,7 @@ from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import REGULAR, Regular, choices_of, patient, readings_seen
 from busproof.errors import UsageError
-from busproof.model import Answer, Namespace, forget, new_namespace, step
+from busproof.model import Answer, Namespace, RoundRobin, forget, new_namespace, step
 from busproof.model.journal import Change
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import NO_FAULT, Families
@@ -83,6 +83,11 @@ class Bus:
         self._names: dict[str, str] = {}
         self._is_held = self._is_kept = False
         self.decisions, self.traffic = Decisions(), Traffic()
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether it always makes the regular choice, so that its answers can be foreseen."""
+        return self.is_trusted and isinstance(self._choices, RoundRobin)
 
     @property
     def slack(self) -> int:

@@ -11,11 +11,16 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
-from busproof.broker.amqp.refusals import too_large, too_much_added_by_all
+from busproof.broker.amqp.refusals import (
+    too_large,
+    too_many_copies,
+    too_much_added_by_all,
+)
 from busproof.broker.amqp.turns import Rota
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
+from busproof.broker.copies import Copies
 from busproof.broker.due_timers import SLICE, Spread
 from busproof.broker.entity_status import Statuses
 from busproof.broker.freed_memory import FreedMemory
@@ -25,12 +30,11 @@ from busproof.broker.observability.event_log import Journal, Silent
 from busproof.broker.observability.message_counts import Tallies, records_of
 from busproof.broker.payloads import Contents
 from busproof.broker.roles import Client, Saving, Waiter
+from busproof.broker.stirred import Place, Stirred
 from busproof.broker.transactional_settlement import Stage
 from busproof.errors import UsageError
 from busproof.filters.actions import RULE_NAME
-from busproof.model.journal import Change, Record
-from busproof.model.management import parts
-from busproof.model.state import Entity
+from busproof.model.journal import Change
 
 __all__ = ["Hub"]
 
@@ -64,6 +68,7 @@ class Hub:
         self.keys = keys
         self.max_message = limits.message or _largest(bus)
         self.contents = Contents(lasting=not bus.is_trusted)
+        self.copies = Copies(bus.namespace)
         self.tallies = self._listening()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
         """Returns a bus with the namespace that the broker started with."""
@@ -96,12 +101,11 @@ class Hub:
         self.rota = Rota(self.loop)
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
         """Path and session id, if any, to the waiting links, in the order of waiting."""
-        # Serve only the links that wait for changed entities: looking at all links would cost more
-        # the more of them wait.
-        self._stirred: set[str] = set()
-        """Paths of entities that changed since waiting links were last served."""
+        # Serve only the links for which there may be something: looking at all links would cost
+        # more the more of them wait.
+        self._stirred = Stirred()
+        """What may be available since waiting links were last served."""
         self.spread = Spread()
-        self._called = False
         self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
 
@@ -132,12 +136,13 @@ class Hub:
         self.stage = Stage(bus)
         self.max_message = self.limits.message or _largest(bus)
         self.contents = Contents(self.era, lasting=not bus.is_trusted)
+        self.copies = Copies(bus.namespace)
         self.tallies = self._listening()
         self.statuses = Statuses()
         self.descriptions.clear()
         self.stated.clear()
         self._waiting.clear()
-        self._stirred.clear()
+        self._stirred = Stirred()
         if self.saver is not None:
             self.saver.begin(bus)
 
@@ -202,11 +207,11 @@ class Hub:
         self._line(waiter.place).pop(waiter, None)
         self._tidy(waiter.place)
 
-    def _line(self, place: tuple[str, str | None]) -> OrderedDict[Waiter, None]:
+    def _line(self, place: Place) -> OrderedDict[Waiter, None]:
         path, session_id = place
         return self._waiting.get(path, {}).get(session_id, OrderedDict())
 
-    def _tidy(self, place: tuple[str, str | None]) -> None:
+    def _tidy(self, place: Place) -> None:
         """Remove the line of links for an entity and a session if it is empty."""
         path, session_id = place
         if not self._line(place) and path in self._waiting:
@@ -217,10 +222,9 @@ class Hub:
     def changed(self) -> None:
         """Schedule serving the waiting links, because something has changed."""
         self.note()
-        if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
-            self._called = True
+        if self._waiting and (self._stirred or not self.bus.is_trusted):
             # Serve them after all requests of this turn, once.
-            self.loop.call_soon(self._serve)
+            self.rota.add(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction ends, for the client that began it."""
@@ -255,33 +259,57 @@ class Hub:
 
     def _hear(self, changes: Sequence[Change]) -> None:
         self.tallies.hear(changes)
+        self.copies.hear(changes)
         if self._waiting:
             for record in records_of(changes):
-                self._stirred.update(_paths_of(record))
+                self._stirred.note(record)
+
+    def is_exhausted(self, path: str, session_id: str | None) -> bool:
+        """Return whether a receiver that was given a message finds no further one for now."""
+        entity = self.bus.known(path) if self.bus.is_regular else None
+        if entity is None or entity.base.down:
+            return False
+        if session_id is None:
+            return self.tallies.is_all_aside(entity)
+        session = entity.sessions.get(session_id)
+        return session is not None and session.line.first(entity.messages) is None
 
     def _serve(self) -> None:
-        self._called = False
-        stirred, self._stirred = self._stirred, set()
-        waiting = self._waiting.keys()
+        """Serve waiting links until none is left or the turn is over."""
+        stirred, self._stirred = self._stirred, Stirred()
+        lines = self._waiting
+        trusted = self.bus.is_trusted
+        places = stirred.places(lines) if trusted else [(p, s) for p in lines for s in lines[p]]
         # Deliver everything at one moment, so that no timer runs in between.
         with self.bus.one_moment():
-            for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
-                for session_id in list(self._waiting.get(path, ())):
-                    self._serve_place((path, session_id))
+            for number, place in enumerate(places):
+                is_over = number > 0 and self.rota.left() <= 0
+                if is_over or not self._serve_place(place):
+                    # Thousands of links may wait, so the rest of them have another turn.
+                    self._stirred.add(places[number:])
+                    self.rota.add(self._serve)
+                    break
 
-    def _serve_place(self, place: tuple[str, str | None]) -> None:
-        """Serve the links that wait for an entity and a session in turn, until one gets nothing."""
+    def _serve_place(self, place: Place) -> bool:
+        """Serve the links that wait for an entity and a session in turn, until one gets nothing.
+
+        Returns:
+            whether none is left to serve; otherwise the turn is over.
+        """
         # Serve each link at most once, even if it is added again meanwhile.
-        for _ in range(len(self._line(place))):
+        for number in range(len(self._line(place))):
             line = self._line(place)
             if not line:
                 break
+            if number > 0 and self.rota.left() <= 0:
+                return False
             waiter, _ = line.popitem(last=False)
             if waiter.serve():
                 # `wait` adds a link only once; by now this one may be in a line again.
                 self.wait(waiter)
                 break
         self._tidy(place)
+        return True
 
     def _tick(self) -> None:
         """Run due timers for the waiting links."""
@@ -325,6 +353,16 @@ class Hub:
         if self.saver is not None:
             self.saver.check_room()
 
+    def check_copies(self, path: str, messages: int) -> None:
+        """Check that so many messages for an entity make no more copies than may be made at once.
+
+        Raises:
+            Refusal: they make more.
+        """
+        copies, most = self.copies.of(path), self.limits.copies
+        if copies > 1 and messages * copies > most:
+            raise too_many_copies(messages, copies, most)
+
     def check_added(self, size: int) -> None:
         """Check that receivers may add so many bytes to messages and sessions.
 
@@ -350,11 +388,3 @@ def _nothing_to_renew() -> None:
 def _largest(bus: Bus) -> int:
     """Return the maximum size of a message in the bus's tier, in bytes."""
     return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is v.Tier.PREMIUM else LARGEST
-
-
-def _paths_of(record: Record) -> Iterable[str]:
-    """Return the paths of the entities affected by the change of a record."""
-    if isinstance(record, Entity):
-        return [part.path for part in parts(record)]
-    entity: Entity | None = getattr(record, "entity", None)
-    return () if entity is None else (entity.path,)

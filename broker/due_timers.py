@@ -57,14 +57,14 @@ class DueTimers:
 class Spread:
     """Delays that keep messages from being due in the same microsecond.
 
-    Clients name milliseconds. Messages scheduled for the same one are spread over it, 64 in each
-    microsecond, in the order of their arrival; only after 64,000 does the order begin anew.
+    Clients name milliseconds. Messages scheduled for the same one are spread over it, 64 copies in
+    each microsecond, in the order of their arrival; only after 64,000 does the order begin anew.
     """
 
     def __init__(self) -> None:
         self._count = 0
 
-    def next(self) -> int:
-        """Return the next delay, in microseconds."""
-        self._count += 1
+    def next(self, copies: int = 1) -> int:
+        """Return the next delay, in microseconds, for a message of which copies are made."""
+        self._count += copies
         return self._count // AT_ONE_MOMENT % MICROSECONDS_OF_ONE

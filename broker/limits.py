@@ -47,7 +47,7 @@ class Limits:
         3_500,
         1,
         1_000_000,
-        "copies of one batch, as many for each message as its topic has subscriptions",
+        "copies that are made at once of a message, a batch or a transaction",
     )
     # As in the service; correlation filters count too, as each message is matched with all.
     rules: int = _limit(2_000, 1, 1_000_000, "rules of a topic's subscriptions, default ones apart")

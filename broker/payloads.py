@@ -13,7 +13,7 @@ from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import Content
 from busproof.broker.storage.payload_codec import unpacked
 
-__all__ = ["Contents", "Name", "State"]
+__all__ = ["OF_STATE", "Contents", "Name", "State"]
 
 NOTHING: Final[Mapping[str, bytes]] = {}
 
@@ -55,6 +55,10 @@ class Ledger:
         self.total = 0
 
 
+OF_STATE: Final = 1_024
+"""Memory of a state besides its bytes: a session stays as long as it has one, even if empty."""
+
+
 class State(str):
     """The state of a session, counted in a ledger for as long as anything refers to it."""
 
@@ -65,11 +69,11 @@ class State(str):
         """Count a state."""
         made = super().__new__(cls, text)
         made._ledger = ledger
-        ledger.total += len(text)
+        ledger.total += OF_STATE + len(text)
         return made
 
     def __del__(self) -> None:
-        self._ledger.total -= len(self)
+        self._ledger.total -= OF_STATE + len(self)
 
 
 class Added(dict[str, bytes]):

@@ -11,7 +11,7 @@ from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import CREDIT, received, refuse
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
-from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
+from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_many_copies_in_all
 from busproof.broker.amqp.unreadable import decoded
 
 __all__ = ["Coordinator"]
@@ -122,7 +122,23 @@ class Coordinator(Node):
         self._open.discard(name)
         self._ended(name)
         stage, who = self._connection.hub.stage, self._connection.name
-        answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
+        too_many = None if failed else self._objection(name)
+        if failed or too_many is not None:
+            answer = stage.roll_back(name, who)
+        else:
+            answer = stage.commit(name, who)
+        if too_many is not None:
+            raise Refusal("amqp:transaction:rollback", too_many.description)
         if (refusal := refusal_of(answer)) is not None:
             # AMQP has a separate error for a commit that failed and was rolled back.
             raise Refusal("amqp:transaction:rollback", refusal.description)
+
+    def _objection(self, name: str) -> Refusal | None:
+        """Return why a transaction cannot be committed here, if it makes too many copies."""
+        hub = self._connection.hub
+        transaction = hub.bus.namespace.transactions.get(name)
+        sends = () if transaction is None else transaction.sends
+        copies = sum(hub.copies.of(send.entity.path) for send in sends if send.scheduled is None)
+        if copies > len(sends) and copies > (most := hub.limits.copies):
+            return too_many_copies_in_all(copies, most)
+        return None

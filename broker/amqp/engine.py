@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, cast
 
@@ -14,7 +14,7 @@ from busproof.broker.amqp.backlog import Backlog
 from busproof.broker.amqp.framing import Frames, Handshake
 from busproof.broker.amqp.kept import Kept
 from busproof.broker.amqp.links import Links
-from busproof.broker.amqp.nodes import condition
+from busproof.broker.amqp.nodes import Node, condition
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 from busproof.broker.amqp.proton_engine import Engine
@@ -32,6 +32,8 @@ __all__ = ["Connection"]
 
 TICK: Final = 5.0
 """Maximum time between two ticks of the engine, which detect idle connections, in seconds."""
+
+FLOW: Final = Event.LINK_FLOW.number
 
 PIECE: Final = 16_384
 """Bytes to handle before answers are written, so that the client can continue early."""
@@ -54,6 +56,8 @@ class Connection(asyncio.Protocol):
         self.answers = 0
         """Bytes of replies that wait because the client has given no credit for them."""
         self.backlog = Backlog()
+        self.flowing: dict[Node, None] = {}
+        """The nodes of links that may deliver messages again."""
         self.name: Final = f"connection-{hub.era}{number}"
         """The model's name for this connection."""
         self.sessions: dict[tuple[str, str], str] = {}
@@ -77,6 +81,8 @@ class Connection(asyncio.Protocol):
         """Handlers by event type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
         self._batch = self._pumping = self._is_let_go = False
+        self._flows_seen = 0
+        """Number of the client's Flow frames whose events have been handled."""
         self._came = deque[bytes]()
         """Received bytes not yet split into frames."""
         self._pieces = deque[tuple[bytes, bool]]()
@@ -186,8 +192,8 @@ class Connection(asyncio.Protocol):
             self.drop()
         if self._frames.broken:
             self.drop()
-        for node in self.backlog.opened():
-            node.on_flow()
+        if opened := self.backlog.opened():
+            self._let_flow(opened)
 
     def _split(self) -> bool:
         """Split the next received bytes into frames; return whether any is whole."""
@@ -205,6 +211,7 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._turns.release()
+        self.hub.rota.remove(self._flow_on)
         self._drop_received()
         self._proving.release()
         self._is_let_go = True
@@ -249,9 +256,25 @@ class Connection(asyncio.Protocol):
 
     def _give(self) -> None:
         """Let all links deliver messages."""
-        for node in list(self.links.values()):
+        self._let_flow(self.links.values())
+
+    def _let_flow(self, nodes: Iterable[Node]) -> None:
+        """Let links deliver messages; what is left when the turn is over waits for the next."""
+        self.flowing.update(dict.fromkeys(nodes))
+        self._watch(self._flow)
+
+    def _flow(self) -> None:
+        while self.flowing:
+            node = next(iter(self.flowing))
+            del self.flowing[node]
             node.on_flow()
+            if self.flowing and self.hub.rota.left() <= 0:
+                self.hub.rota.add(self._flow_on)
+                break
         self.pump()
+
+    def _flow_on(self) -> None:
+        self._watch(self._flow)
 
     def pump(self) -> None:
         """Handle the engine's events and write its output."""
@@ -370,6 +393,7 @@ class Connection(asyncio.Protocol):
             return False
         was_any = False
         events = native.raw(self._collector)
+        flows = self._numbering.flows
         while self._turns.is_done() and (event := native.next_event(events)):
             if self._turns.is_over():
                 break
@@ -378,11 +402,15 @@ class Connection(asyncio.Protocol):
             try:
                 if kind == native.DELIVERY:
                     self._links.delivered(native.delivery_of(event), batch=self._batch)
+                elif kind == FLOW and flows == self._flows_seen:
+                    pass  # the engine has written a message, and the client has said nothing
                 elif (handle := self._handlers.get(kind)) is not None:
                     self._links.finish()
                     handle(self._collector.peek())
             finally:
                 native.pop(events)
+        if not self._pieces and not native.next_event(events):
+            self._flows_seen = flows
         self._links.finish()
         return was_any
 

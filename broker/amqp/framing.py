@@ -270,6 +270,8 @@ class Frames:
         if data[code] == TRANSFER and is_short and self._numbering.follows(data, place):
             return None
         frame = data[place:end]
+        if data[code] == FLOW:
+            self._numbering.flows += 1
         # The engine keeps the contents of an opening frame as long as the session or link is open.
         if data[code] in OPENS and not self._counted(frame, data[code]):
             return None

@@ -18,7 +18,6 @@ from busproof.broker.amqp.refusals import (
     insist,
     too_large,
     too_many_at_once,
-    too_many_copies,
     unauthorized,
 )
 from busproof.broker.amqp.sections import checking_parts
@@ -141,7 +140,7 @@ def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> v.Send | v.Schedule:
     """Return the command for a received message: a send, or a schedule if it is due later."""
-    if parsed.due is None or (delay := delay_of(connection, parsed)) <= 0:
+    if parsed.due is None or (delay := delay_of(connection, parsed, path)) <= 0:
         return v.Send(queue=path, message=parsed.message, transaction=transaction)
     return v.Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
 
@@ -169,7 +168,7 @@ def _parsed(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
         raise Refusal("amqp:decode-error", str(error)) from None
 
 
-def delay_of(connection: Connection, parsed: Parsed) -> int:
+def delay_of(connection: Connection, parsed: Parsed, path: str) -> int:
     """Return the delay until a message is due, in microseconds; negative if it is overdue."""
     if parsed.due is None:
         return 0
@@ -177,7 +176,9 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
     delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
     # Clients name milliseconds, and all messages due in one microsecond are enqueued in one step:
     # 40,000 of them once blocked all clients for 240 ms.
-    return delay + hub.spread.next() if delay > 0 and hub.bus.clock is v.Clock.REAL else delay
+    if delay <= 0 or hub.bus.clock is not v.Clock.REAL:
+        return delay
+    return delay + hub.spread.next(hub.copies.of(path))
 
 
 class Intake(Node):
@@ -228,12 +229,8 @@ class Intake(Node):
 
     def _most_at_once(self) -> int:
         """Return the number of messages to decide before others may have a turn."""
-        return max(1, min(DECIDED_AT_ONCE, COPIED_AT_ONCE // self._copies()))
-
-    def _copies(self) -> int:
-        """Return the number of copies of each message: one for each subscription of a topic."""
-        entity = self._connection.hub.bus.entity(self._path)
-        return max(1, len(entity.subscriptions or ())) if entity is not None else 1
+        copies = self._connection.hub.copies.of(self._path)
+        return max(1, min(DECIDED_AT_ONCE, COPIED_AT_ONCE // copies))
 
     def finish(self) -> None:
         """Parse the messages that have arrived, let the bus decide them, and answer."""
@@ -314,6 +311,7 @@ class Intake(Node):
 
     def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub
+        hub.check_copies(self._path, 1)
         command = sending_of(connection, self._path, parsed, transaction)
         insist(hub.bus.ask(command, connection.name), self._path)
         hub.contents.keep(parsed.message.body, parsed.content_when_due())
@@ -341,9 +339,7 @@ class Intake(Node):
         """Let the bus decide a batch at one moment, singly if some messages are scheduled."""
         hub, name = self._connection.hub, self._connection.name
         if commands and all(isinstance(command, v.Send) for command in commands):
-            copies, most = self._copies(), hub.limits.copies
-            if copies > 1 and len(commands) * copies > most:
-                raise too_many_copies(len(commands), copies, most)
+            hub.check_copies(self._path, len(commands))
             messages = tuple(command.message for command in commands)
             together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
             answers = [hub.bus.ask(together, name)]

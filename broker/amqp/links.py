@@ -1,6 +1,7 @@
 """The sessions and links of one connection, with the node that each link is attached to."""
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
 from proton import Event, Link, Terminus
@@ -17,6 +18,9 @@ from busproof.broker.names import belongs_to
 
 __all__ = ["Links"]
 
+PASSED_AT_ONCE: Final = 500
+"""Number of links to look at before other clients may have a turn."""
+
 
 class Owner(Protocol):
     """The connection that the links belong to."""
@@ -25,6 +29,7 @@ class Owner(Protocol):
     kept: Kept
     backlog: Backlog
     unfinished: native.Unfinished
+    flowing: dict[Node, None]
 
     @property
     def name(self) -> str:
@@ -62,6 +67,8 @@ class Links:
         """The same nodes by Proton's pointer to their link."""
         self._collecting: Node | None = None
         """The node whose collected deliveries are not handled yet, if any."""
+        self._chores = deque[Iterator[None]]()
+        """What is to be done to many links, of which a part is done in a turn."""
         self._refused = 0
         """Number of refused or ended links that the client has not detached yet."""
         self.handlers: Final[dict[int, Callable[[Any], None]]] = {
@@ -112,26 +119,59 @@ class Links:
 
         A sender stays attached to a disabled entity; its messages are refused one by one.
         """
-        statuses = self._owner.hub.statuses
-        for link, node in list(self.nodes.items()):
-            if node.needs is None:
-                continue
-            # Links are named from the broker's end: where it is the sender, the client receives.
-            refusal = statuses.refusal(*node.needs) if link.is_sender else None
-            if not self._owner.permits(*node.needs):
-                self.refuse(link, unauthorized(*node.needs))
-            elif refusal is not None:
-                self.refuse(link, refusal)
-        self._owner.pump()
+        self._do(self._reviewing(list(self.nodes.items())))
 
     def end_receivers(self, path: str) -> None:
         """End the receivers of a deleted entity, its subscriptions and their dead-letter queues."""
-        for link, node in list(self.nodes.items()):
+        self._do(self._ending(list(self.nodes.items()), path))
+
+    def _reviewing(self, links: list[tuple[Link, Node]]) -> Iterator[None]:
+        for number, (link, node) in enumerate(links, 1):
+            if self._was_refused(link, node) or number % PASSED_AT_ONCE == 0:
+                yield
+
+    def _was_refused(self, link: Link, node: Node) -> bool:
+        if node.needs is None or self.nodes.get(link) is not node:
+            return False
+        # Links are named from the broker's end: where it is the sender, the client receives.
+        refusal = self._owner.hub.statuses.refusal(*node.needs) if link.is_sender else None
+        if not self._owner.permits(*node.needs):
+            refusal = unauthorized(*node.needs)
+        if refusal is not None:
+            self.refuse(link, refusal)
+        return refusal is not None
+
+    def _ending(self, links: list[tuple[Link, Node]], path: str) -> Iterator[None]:
+        for number, (link, node) in enumerate(links, 1):
             right, of = node.needs or ("", "")
             # Senders and links to `$management` stay, because each of their requests is refused.
-            if right == "Listen" and belongs_to(of, path) and not of.endswith(MANAGEMENT):
+            is_of_it = right == "Listen" and belongs_to(of, path) and not of.endswith(MANAGEMENT)
+            if is_of_it and self.nodes.get(link) is node:
                 self.refuse(link, not_found(of))
-        self._owner.pump()
+                yield
+            elif number % PASSED_AT_ONCE == 0:
+                yield
+
+    def _do(self, steps: Iterator[None]) -> None:
+        """Carry out steps; what is left when the turn is over waits for the next."""
+        self._chores.append(steps)
+        if len(self._chores) == 1:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        rota, was_any = self._owner.hub.rota, False
+        while self._chores:
+            for _ in self._chores[0]:
+                was_any = True
+                if rota.left() <= 0:
+                    rota.add(self._go_on)
+                    break
+            else:
+                self._chores.popleft()
+                continue
+            break
+        if was_any:
+            self._owner.pump()
 
     def end_all(self, *, by_client: bool) -> None:
         """End all links, because the connection has ended."""
@@ -141,6 +181,8 @@ class Links:
     def release(self) -> None:
         """Forget the connection, which has ended; no call may follow."""
         self.handlers.clear()
+        self._chores.clear()
+        self._owner.hub.rota.remove(self._go_on)
         del self._owner, self._attach
 
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
@@ -221,6 +263,7 @@ class Links:
         # Proton reuses pointers, so a later link could be taken for this one.
         self._owner.backlog.forget(raw)
         if node is not None:
+            self._owner.flowing.pop(node, None)
             self._tell("link-ended", link, by_client=by_client)
             node.on_closed(by_client=by_client)
 

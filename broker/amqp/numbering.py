@@ -101,7 +101,6 @@ class Numbering:
                 self._sessions[channel] = _Session()
                 self._sessions[channel].following = _following(frame, 1)
             elif code == FLOW:
-                self.flows += 1
                 self._sessions[channel].following = _following(frame, 2)
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)

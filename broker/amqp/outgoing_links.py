@@ -312,7 +312,8 @@ class Outlet(Node):
         Returns:
             the messages, the refusal that followed them, if any, and whether none are left for now.
         """
-        bus, contents = self._connection.hub.bus, self._connection.hub.contents
+        hub = self._connection.hub
+        bus, contents = hub.bus, hub.contents
         views, size, refusal = list[v.MessageView](), 0, None
         answers: Sequence[Answer] = ()
         while len(views) < most and size < WRITTEN_AT_ONCE and refusal is None:
@@ -323,7 +324,9 @@ class Outlet(Node):
                     size += contents.size(answer.outcome.message.body)
                 else:
                     refusal = refusal_of(answer, self._path)
-            if not answers:
+            # Most receivers wait for the next message; whether it is there is known without asking.
+            if not answers or (views and hub.is_exhausted(self._path, self._session_id)):
+                answers = ()
                 break
         messages = [(view, *outgoing(self._connection, self._path, view)) for view in views]
         return messages, refusal, not answers

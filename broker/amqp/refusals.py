@@ -19,6 +19,7 @@ __all__ = [
     "too_many",
     "too_many_at_once",
     "too_many_copies",
+    "too_many_copies_in_all",
     "too_many_of",
     "too_many_values",
     "too_much_added",
@@ -175,13 +176,24 @@ def too_many(things: str, most: int) -> Refusal:
     )
 
 
-def too_many_copies(messages: int, subscriptions: int, most: int) -> Refusal:
-    """Return the refusal for a batch that would make too many copies."""
+def too_many_copies(messages: int, copies: int, most: int) -> Refusal:
+    """Return the refusal for messages of which too many copies would be made at once."""
+    what = "a message" if messages == 1 else f"{messages:,} messages sent together"
+    advice = "" if messages == 1 else ": send fewer together"
     return Refusal(
         "amqp:resource-limit-exceeded",
-        f"A batch of {messages:,} messages for {subscriptions:,} subscriptions makes "
-        f"{messages * subscriptions:,} copies; at most {most:,} are made at once: send fewer "
-        "messages in a batch.",
+        f"{messages * copies:,} copies of {what} would be made, as many for each as subscriptions "
+        f"get it; at most {most:,} are made at once{advice}.",
+        403,
+    )
+
+
+def too_many_copies_in_all(copies: int, most: int) -> Refusal:
+    """Return the refusal for a transaction of whose messages too many copies would be made."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"{copies:,} copies would be made of the transaction's messages; at most {most:,} are made "
+        "at once: send fewer in one transaction.",
         403,
     )
 

@@ -61,7 +61,7 @@ class Rota:
             if turn in self._waiting:
                 del self._waiting[turn]
                 turn()
-            if self.left() <= 0:
+            if self._waiting and self.left() <= 0:
                 break
         if self._waiting and not self._called:
             self._called = True

@@ -92,6 +92,10 @@ class Tallies:
                 for record in table.values():
                     self._count(record)
 
+    def is_all_aside(self, entity: Entity) -> bool:
+        """Return whether a receive can deliver no message of an entity now."""
+        return len(entity.messages) == sum(map(len, self.of(entity).aside))
+
     def of(self, entity: Entity) -> Tally:
         """Return the counts for an entity."""
         tally = self._of.get(entity)

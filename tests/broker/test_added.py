@@ -8,6 +8,7 @@ from proton import Data
 
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.payloads import Contents
+OF_STATE = 1024
 from busproof.vocabulary.commands import AcceptSession
 
 from .test_requests import Asked, asking, several
@@ -40,10 +41,26 @@ def test_states_of_sessions_are_limited_together() -> None:
             set_state("d", b"s" * LARGE)
         set_state("a", b"small")
         set_state("d", b"s" * LARGE)
-        assert client.hub.contents.ledger.total == 3 * LARGE + len("small")
+        assert client.hub.contents.ledger.total == 3 * LARGE + len("small") + 4 * OF_STATE
         for session_id in "abcd":
             set_state(session_id, None)
         assert client.hub.contents.ledger.total == 0
+
+    asking(ask)
+
+
+def test_empty_states_are_limited_too() -> None:
+    """Each keeps its session; nothing was counted for it."""
+
+    def ask(client: Asked) -> None:
+        limit(client)
+        with pytest.raises(Refusal, match=TOO_MUCH):
+            for number in range(MOST):
+                accepted = AcceptSession(queue="s", session_id=f"{number}")
+                assert client.hub.bus.ask(accepted, client.connection.name).refused is None
+                said = {"session-id": f"{number}", "session-state": b""}
+                client.ask("set-session-state", said, "s")
+        assert number == MOST // OF_STATE
 
     asking(ask)
 

@@ -45,7 +45,7 @@ from busproof.vocabulary.outcomes import (
     RenewedSeveral,
     Scheduled,
 )
-from busproof.vocabulary.values import ReceiveMode
+from busproof.vocabulary.values import Clock, ReceiveMode
 
 __all__ = [
     "NO_CONTENT",
@@ -193,6 +193,7 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     hub = asking.connection.hub
     # Check before parsing, which is wasted work on a full disk.
     hub.check_room()
+    hub.check_copies(asking.path, 1)
     parsed = list[Parsed]()
     for entry in asking.several(fields["messages"]):
         parsed.append((yield from parsing(hub, binary(entry["message"]))))
@@ -213,10 +214,14 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
 def _later(asking: Asking, parsed: Parsed) -> Schedule:
     # Even an overdue message is scheduled: the reply has to contain its sequence number, which only
     # this command returns.
+    hub, delay = asking.connection.hub, delay_of(asking.connection, parsed, asking.path)
+    if delay <= 0 and hub.bus.clock is Clock.REAL:
+        # Overdue messages would otherwise all be enqueued in the next step.
+        delay = hub.spread.next(hub.copies.of(asking.path))
     return Schedule(
         queue=asking.path,
         message=parsed.message,
-        delay=delay_of(asking.connection, parsed),
+        delay=delay,
         transaction=asking.transaction,
     )
 
