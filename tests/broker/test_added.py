@@ -7,8 +7,7 @@ import pytest
 from proton import Data
 
 from busproof.broker.amqp.refusals import Refusal
-from busproof.broker.payloads import Contents
-OF_STATE = 1024
+from busproof.broker.payloads import OF_STATE, Contents
 from busproof.vocabulary.commands import AcceptSession
 
 from .test_requests import Asked, asking, several
