@@ -217,7 +217,7 @@ class Messages(Family):
     def next_available(self, entity: Entity) -> QueuedMessage | None:
         """LIFE-09, KEY-16: return an available message of any partition that is up, or none."""
         down, table, partitions = entity.base.down, entity.messages, entity.partitions
-        if len(partitions) == 1:
+        if not entity.settings.partitioned:
             # Only in Standard it is said that a regular entity has no store but the one.
             if down and (
                 self.namespace.states("PART-01")
@@ -241,7 +241,7 @@ class Messages(Family):
         return self.namespace.choices.pick("KEY-16", offered)
 
     def next_in_line(self, entity: Entity, only: Partition) -> QueuedMessage | None:
-        """KEY-26, REGULAR-ORDER: return an available message of an entity with one partition."""
+        """KEY-26, REGULAR-ORDER: return an available message of a regular entity."""
         first = only.line.first(entity.messages)
         if first is None or self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
             return first
