@@ -16,7 +16,7 @@ from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.open_rules import is_same_rule, with_values_of
-from busproof.model.ambiguities import LikeRegular
+from busproof.model.ambiguities import DeadLetterCount, LikeRegular
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import State
 from busproof.model.rules import Namespace
@@ -94,6 +94,11 @@ class Agreement:
         self._guide = guide
         self._seen = observability
         guide.assigns_message_ids = observability.assigns_message_ids
+        readings = namespace.profile.readings
+        # A bus may tell any delivery count of a dead letter (DEAD-LETTER-COUNT).
+        self._counts_are_open = readings.get("DEAD-LETTER-COUNT") not in tuple(DeadLetterCount)
+        peeks = readings.get("PEEK-IN-OUTAGE")
+        self._is_served_in_outages = peeks == "served"
         self.open = OpenAnswers(namespace, guide)
         self._descriptions = Descriptions(namespace, bindings, evidence)
         self._errors = Errors(namespace, bindings, observability)
@@ -164,7 +169,8 @@ class Agreement:
         if not isinstance(record, QueuedMessage) or not self._is_unchanged(record, view):
             return False
         counts = view.delivery_count, shown.delivery_count
-        if None not in counts and counts[0] != counts[1]:
+        is_open = self._counts_are_open and v.is_dead_letter_queue(record.entity.path)
+        if None not in counts and counts[0] != counts[1] and not is_open:
             return False
         if not self._end_agrees(view.locked_until, shown.locked_until):
             return False
@@ -284,8 +290,11 @@ class Agreement:
         return start is not None and number is not None and number < start
 
     def _peekable(self, entity: Entity, command: v.Peek) -> Iterable[Numbered]:
-        """Yield the messages that a peek may show, active ones first, in order of their numbers."""
-        down = entity.base.down
+        """Yield the messages that a peek may show, active ones first, in order of their numbers.
+
+        In an outage it may show messages of any partition (PEEK-IN-OUTAGE).
+        """
+        down = entity.base.down if self._is_served_in_outages else frozenset()
         for partition in entity.partitions:
             if partition.number in down:
                 continue
@@ -315,8 +324,13 @@ class Agreement:
         return view.state in (None, state)
 
     def _may_come_first(self, entity: Entity, command: v.Peek, record: Numbered) -> bool:
-        """PART-15, PART-16: a peek begins with the oldest message of a partition."""
+        """PART-14 to PART-16: a peek begins with the oldest message of a partition."""
         if isinstance(record, ScheduledMessage) or command.from_sequence_number is not None:
+            return True
+        rule = "PART-15" if entity.settings.partitioned else "PART-14"
+        if not self._namespace.states(rule):
+            return True
+        if entity.base.down and not self._is_served_in_outages:
             return True
         if self._namespace.known_reading(LikeRegular) is LikeRegular.IDENTICAL:
             return all(

@@ -133,6 +133,7 @@ class Evidence:
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
+        self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
         self._last_receive: dict[tuple[str, str], int] = {}
         self.dead_counts_begin_anew = False
         self._forwards = False
@@ -192,6 +193,8 @@ class Evidence:
             self._last_body[view.body] = index
             if not isinstance(event.outcome, v.Peeked):
                 self._note_given(index, queue, view, event.connection)
+            if view.sequence_number is not None:
+                self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
             if view.sequence_number is not None and self.numbers_show_partitions:
                 self._note_place(queue, view, view.sequence_number)
 
@@ -301,6 +304,10 @@ class Evidence:
             return False
         at = bisect_left(empty, index)
         return at < len(empty) and empty[at] < given[0].index
+
+    def first_number(self, path: str, body: str) -> int | None:
+        """Return the first number that is shown of a message with this body, if one is."""
+        return next(iter(self._shown_numbers.get((path, body), ())), None)
 
     def first_given(self, path: str, body: str) -> Given | None:
         """Return when a message with this body was first given, if it was."""

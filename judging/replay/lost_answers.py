@@ -1,7 +1,13 @@
 """Requests without an answer: each took effect at once, later, or not at all."""
 
 from busproof import vocabulary as v
-from busproof.judging.replay.evidence import Evidence, base_path, messages_of, views_of
+from busproof.judging.replay.evidence import (
+    Evidence,
+    base_path,
+    key_of,
+    messages_of,
+    views_of,
+)
 from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.open_answers import OpenAnswers
@@ -85,7 +91,9 @@ class LostAnswers:
                 waiting = [
                     one for one in waiting if self._obstacles.removed(self._pending[one], sought)
                 ]
-            chosen = self._guide.take("ANSWER-LATE", [None, *waiting], None)
+            options: list[int | None] = [None, *waiting]
+            options.sort(key=lambda lost: lost is None or not self._came_before(lost, event))
+            chosen = self._guide.take("ANSWER-LATE", options, None)
             if chosen is None:
                 return some
             lost = self._pending[chosen]
@@ -116,8 +124,25 @@ class LostAnswers:
             return True
         if any(view.body == message.body for view in views_of(event.outcome)):
             return True
-        # A copy of the lost message is dropped only if the message itself had arrived.
+        # A copy of the lost message is dropped only if the message itself had arrived, and a
+        # later message of its key comes after it.
+        key = key_of(message)
         return any(
             one.message_id is not None and one.message_id == message.message_id
             for one in messages_of(event.command)
+        ) or (
+            self._first_number(lost) is not None
+            and any(key_of(one) == key for one in messages_of(event.command))
+            and getattr(event.command, "queue", "") == lost.command.queue
         )
+
+    def _came_before(self, index: int, event: v.Event) -> bool:
+        """SEQ-01: return whether a lost message has a smaller number than one that is sent now."""
+        own, other = self._first_number(self._pending[index]), self._first_number(event)
+        return own is not None and other is not None and own < other
+
+    def _first_number(self, sent: v.Event) -> int | None:
+        """Return the number with which a message that was sent is given first, if it is."""
+        if not isinstance(sent.command, v.Send):
+            return None
+        return self._evidence.first_number(sent.command.queue, sent.command.message.body)

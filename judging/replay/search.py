@@ -407,10 +407,13 @@ class Search:
         parts = frozenset((self._evidence.part_of_event(index),))
         command = event.command
         if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
+            # A dead letter may have been spent in the caches of its source.
+            paths = {command.queue, v.owner_of(command.queue)}
             places = frozenset(
-                (command.queue, queued.partition)
+                (path, queued.partition)
+                for path in paths
                 for view in self._guide.views
-                for queued in self._bindings.ever(command.queue, view.body)
+                for queued in self._bindings.ever(path, view.body)
             )
             return Relevance(parts, places)
         return Relevance(parts, None)

@@ -168,15 +168,41 @@ class TolerantSizes(Sizes):
             return True
         margin = max(size, LARGEST_MESSAGE) + OVERHEAD * MANY
         least = entity.capacity // GB * LEAST_GB
+        if not self._is_size_known(entity):
+            least //= count
         reading = self.namespace.known_reading(FullPartition)
         has_room_here = ever[partition] + margin <= least
         has_room_somewhere = sum(ever) + margin <= least * count
         if (has_room_here or reading is FullPartition.POOLED) and has_room_somewhere:
             return True
-        if entity.partitions[partition].bytes >= entity.capacity or (
+        is_full = entity.partitions[partition].bytes >= entity.capacity or (
             self.used(entity) >= entity.capacity * count
-        ):
+        )
+        if is_full and self._is_bounded(entity):
             return super().has_room(entity, partition, size)
+        return not self._guide.choose_refusal("SIZE-07")
+
+    @property
+    def _guide(self) -> Guide:
         guide = self.namespace.choices
         assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
-        return not guide.choose_refusal("SIZE-07")
+        return guide
+
+    def _is_size_known(self, entity: Entity) -> bool:
+        """SIZE-07, PREM-03: return whether each partition surely has the size that was asked for.
+
+        Of the partitioned entities that Premium still has nothing is said.
+        """
+        profile = self.namespace.profile
+        is_from_before = profile.is_premium and not profile.is_partitioned
+        return self.is_each_as_large(entity) and not (
+            is_from_before and entity.settings.partitioned
+        )
+
+    def _is_bounded(self, entity: Entity) -> bool:
+        """SIZE-07, BASIC-SIZES: return whether a partition surely is full at its size."""
+        profile = self.namespace.profile
+        is_basic = profile.tier is v.Tier.BASIC
+        return self._is_size_known(entity) and not (
+            is_basic and profile.readings.get("BASIC-SIZES") != "like-standard"
+        )
