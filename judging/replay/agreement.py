@@ -277,6 +277,8 @@ class Agreement:
 
     def _is_behind(self, entity: Entity, command: v.Peek, start: int) -> bool:
         """PART-20: return whether a message surely has a number from `start` on."""
+        if entity.base.down and not self._is_served_in_outages:
+            return False
         for record in self._peekable(entity, command):
             known = self._bindings.number_or_limits(record)
             if (known if isinstance(known, int) else known[0] + 1) >= start:

@@ -136,7 +136,7 @@ class Evidence:
         self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
         self._last_receive: dict[tuple[str, str], int] = {}
         self.dead_counts_begin_anew = False
-        self._forwards = False
+        self.forwards = False
         self._connections = Connections()
         self._names: list[Name] = []
         for event in events:
@@ -162,7 +162,7 @@ class Evidence:
         if self.numbers_show_partitions:
             named = (number >> v.SEQUENCE_BITS for number in numbers_of(command))
             self._mentioned[base_path(queue)].update(named)
-        self._forwards = self._forwards or bool(v.destinations(command))
+        self.forwards = self.forwards or bool(v.destinations(command))
         self._note_outage(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
@@ -269,7 +269,7 @@ class Evidence:
 
     def all_were_shown(self, base: str, body: str, shown: int) -> bool:
         """Return whether as many messages with this body were shown as were sent to the base."""
-        return not self._forwards and self._sent[base, body] <= shown
+        return not self.forwards and self._sent[base, body] <= shown
 
     def partitions_of_key(self, base: str, key: Key) -> list[int]:
         """Return the partitions in which messages with this key were seen."""

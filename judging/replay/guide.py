@@ -318,6 +318,19 @@ class Guide(Noting):
         is_refused = self._event is not None and isinstance(self._event.outcome, v.Refused)
         return self.take(name, (True, False) if is_refused else (False, True), self.place)
 
+    def is_refused(self) -> bool:
+        """Return whether the recorded answer is a refusal, or lost and perhaps one."""
+        return self._event is not None and isinstance(
+            self._event.outcome, v.Refused | v.Indeterminate
+        )
+
+    def refuses(self, name: str) -> bool:
+        """Choose whether a request is refused for a reason that only some buses have.
+
+        Nothing is chosen where the recorded answer is no refusal.
+        """
+        return self.is_refused() and self.take(name, (False, True), self.place)
+
     def has_passed(self, moment: int, now: int) -> bool:
         """Return whether a moment has passed; at the moment itself, either answer is right."""
         first, last = self.window

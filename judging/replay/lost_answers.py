@@ -1,5 +1,7 @@
 """Requests without an answer: each took effect at once, later, or not at all."""
 
+from typing import Final
+
 from busproof import vocabulary as v
 from busproof.judging.replay.evidence import (
     Evidence,
@@ -17,6 +19,30 @@ from busproof.model.rules import Namespace
 from busproof.model.step import step
 
 __all__ = ["LostAnswers"]
+
+SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
+OF_MESSAGES: Final = (
+    *(v.Receive, v.ReceiveBatch, v.ReceiveDeferred, v.DeleteBatch, v.CancelScheduled),
+    *(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.SettleBatch, v.RenewLock, v.RenewLocks),
+    *(v.AcceptSession, v.AcceptNextSession, v.CloseSession, v.RenewSessionLock),
+    *(v.SetSessionState, v.GetSessionState, v.ListSessions, v.Peek),
+)
+"""Requests about messages and sessions that an entity has."""
+OF_TOPICS: Final = (
+    *(v.ListQueues, v.ListTopics, v.GetTopic, v.ListSubscriptions),
+    *(v.AddRule, v.RemoveRule, v.ListRules, v.BeginTransaction),
+)
+"""Requests to which it does not matter which messages an entity has."""
+WITHOUT_EFFECT: Final = (
+    *(v.Peek, v.GetQueue, v.GetTopic, v.GetSessionState, v.ListSessions, v.ListQueues),
+    *(v.ListTopics, v.ListSubscriptions, v.ListRules),
+)
+
+
+def _place(command: v.Command) -> str:
+    """Return the queue or topic of a request; empty if it names none."""
+    path = getattr(command, "queue", None) or getattr(command, "topic", None) or ""
+    return base_path(path) if path else ""
 
 
 class LostAnswers:
@@ -59,6 +85,8 @@ class LostAnswers:
 
     def ask(self, index: int, event: v.Event) -> None:
         """Let a request without an answer take effect now, or keep it for later."""
+        if isinstance(event.command, WITHOUT_EFFECT):
+            return
         queue = getattr(event.command, "queue", "")
         fates = ["not yet", "now"]
         if self._obstacles.outlook.is_traced(event.command):
@@ -93,7 +121,11 @@ class LostAnswers:
                 ]
             options: list[int | None] = [None, *waiting]
             options.sort(key=lambda lost: lost is None or not self._came_before(lost, event))
-            chosen = self._guide.take("ANSWER-LATE", options, None)
+            places = {_place(self._pending[one].command) for one in waiting}
+            # A hasty search tries what has no tag wherever it goes back to.
+            is_one = len(places) == 1 and not self._guide.is_hasty
+            tag = (places.pop() or None) if is_one else None
+            chosen = self._guide.take("ANSWER-LATE", options, tag)
             if chosen is None:
                 return some
             lost = self._pending[chosen]
@@ -112,11 +144,17 @@ class LostAnswers:
     def _execute(self, event: v.Event) -> None:
         self._unseen.recognise(event)
         command = self._open.perhaps_reduced(self._bindings.translated(event.command))
+        if isinstance(command, v.CommitTransaction):
+            # A commit that did not arrive leaves a transaction that is given up in the end.
+            undone: v.Command = v.RollBackTransaction(transaction=command.transaction)
+            command = self._guide.take("ANSWER-LOST", [command, undone], None)
         step(self._namespace, command, event.connection, self._guide, keep=True)
 
     def _may_show(self, lost: v.Event, event: v.Event) -> bool:
         """Return whether an event can show that a lost request has taken effect."""
-        if not isinstance(lost.command, v.Send) or isinstance(event.command, v.GetQueue):
+        if not isinstance(lost.command, v.Send):
+            return self._may_matter(lost.command, event)
+        if isinstance(event.command, v.GetQueue):
             return True
         message = lost.command.message
         # It may have taken the room that this event lacks.
@@ -135,6 +173,24 @@ class LostAnswers:
             and any(key_of(one) == key for one in messages_of(event.command))
             and getattr(event.command, "queue", "") == lost.command.queue
         )
+
+    def _may_matter(self, lost: v.Command, event: v.Event) -> bool:
+        """Return whether it may matter to an event whether a request took effect before it.
+
+        Until an event to which it matters, a request commutes with everything, so that it may as
+        well take effect then.
+        """
+        command = event.command
+        own, other = _place(lost), _place(command)
+        if own and other and own != other and not self._evidence.forwards:
+            return False
+        is_sent = isinstance(command, SENDING) and not isinstance(event.outcome, v.Refused)
+        if isinstance(lost, v.AddRule | v.RemoveRule):
+            return not isinstance(command, OF_MESSAGES)
+        if isinstance(lost, OF_MESSAGES):
+            needs_room = any(message.size for message in messages_of(command))
+            return not isinstance(command, OF_TOPICS) and (not is_sent or needs_room)
+        return True
 
     def _came_before(self, index: int, event: v.Event) -> bool:
         """SEQ-01: return whether a lost message has a smaller number than one that is sent now."""

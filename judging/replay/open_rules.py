@@ -26,6 +26,7 @@ from busproof.filters.parser import (
 )
 from busproof.filters.readings import read
 from busproof.judging.replay.guide import Guide
+from busproof.model.ambiguities import TxnEntities
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family
 from busproof.model.state import Entity, Transaction
@@ -103,6 +104,11 @@ class OpenRules(SubscriptionRules):
         """
         journal = self.namespace.journal
         mark = journal.mark()
+        others = {send.entity for send in transaction.sends}
+        others |= {settled.entity for settled in transaction.settlements}
+        is_open = self.namespace.known_reading(TxnEntities) is not TxnEntities.ACCEPTED
+        if is_open and others - {subscription} and guide_of(self).refuses("TXN-OTHER-OPERATIONS"):
+            raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
         try:
             return super().buffer(subscription, command, transaction)
         except Refusal as refusal:

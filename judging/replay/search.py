@@ -238,18 +238,27 @@ class Search:
     def run(self, steps: int | None = None) -> Ended:
         """Search until there is a result, for at most this many steps more.
 
-        Where the order of requests is open, a search that goes back to the likely cause of each
-        dead end comes first. It leaves ways out, so only the search after it proves anything.
+        A hasty search goes back to the likely cause of each dead end. It leaves ways out, so only
+        the other one proves anything. Where the order of requests is open it comes first, elsewhere
+        if the other one has spent its part of the budget.
         """
         budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * len(self._events))
-        if not self._order.is_recorded and not self._frames:
-            hasty = self.steps + (budget - self.steps) // HASTY
-            self._guide.is_hasty = True
-            if self._searched(hasty, is_hasty=True) is Ended.EXPLAINED:
+        half = (budget - self.steps) // HASTY
+        is_new = not self._frames
+        if is_new and not self._order.is_recorded:
+            if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
-            self._guide.is_hasty = False
             self._begin_again()
-        return self._searched(budget, is_hasty=False)
+            return self._searched(budget, is_hasty=False)
+        if not is_new or half < len(self._events):
+            return self._searched(budget, is_hasty=False)
+        ended = self._searched(self.steps + half, is_hasty=False)
+        if ended is Ended.GAVE_UP:
+            self._begin_again()
+            if self._searched(budget, is_hasty=True) is Ended.EXPLAINED:
+                return Ended.EXPLAINED
+            self._begin_again()
+        return ended
 
     def _begin_again(self) -> None:
         self.namespace.journal.undo(0)
@@ -258,6 +267,7 @@ class Search:
         self._frames.clear()
 
     def _searched(self, budget: int, *, is_hasty: bool) -> Ended:
+        self._guide.is_hasty = is_hasty
         journal, order, guide = self.namespace.journal, self._order, self._guide
         node: Node | None = Node(order.candidates())
         while node is not None and not order.is_complete:

@@ -32,6 +32,7 @@ LATE: Final = {
     HOP: "FORWARD-DELAY",
     TOO: "",
     DEAD: "DEAD-LETTER-DELAY",
+    "transactions.lapse": "",
 }
 """Rule of a timer to the ambiguity that says how late it may fire; empty for any time or never."""
 EVER: Final = 1 << 62

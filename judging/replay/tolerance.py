@@ -152,6 +152,10 @@ class TolerantSizes(Sizes):
     def charge(self, entity: Entity, partition: int, size: int) -> None:
         """Note all bytes that ever came: nobody says when those of a removed message are free."""
         super().charge(entity, partition, size)
+        self.reserve(entity, partition, size)
+
+    def reserve(self, entity: Entity, partition: int, size: int) -> None:
+        """SIZE-14: note bytes that may take room already, such as those of a transaction."""
         if size > 0:
             place = (entity.owner, partition)
             self.namespace.journal.put(self._ever, place, self._ever.get(place, 0) + size)
@@ -163,7 +167,10 @@ class TolerantSizes(Sizes):
         """
         owner = entity.owner
         count = len(entity.partitions)
-        ever = [self._ever.get((owner, number), 0) for number in range(count)]
+        # Each copy of a topic's message may take room there (COPIES-SIZE).
+        copies = max(len(owner.subscriptions or ()), 1)
+        size *= copies
+        ever = [self._ever.get((owner, number), 0) * copies for number in range(count)]
         if sum(ever) + 2 * size < LITTLE:
             return True
         margin = max(size, LARGEST_MESSAGE) + OVERHEAD * MANY
@@ -179,7 +186,7 @@ class TolerantSizes(Sizes):
             self.used(entity) >= entity.capacity * count
         )
         if is_full and self._is_bounded(entity):
-            return super().has_room(entity, partition, size)
+            return super().has_room(entity, partition, size // copies)
         return not self._guide.choose_refusal("SIZE-07")
 
     @property

@@ -17,7 +17,11 @@ from busproof.judging.replay.delays import (
 )
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.open_rules import OpenRules
-from busproof.judging.replay.open_transactions import OpenTransactions
+from busproof.judging.replay.open_transactions import (
+    LocksInTransactions,
+    OpenTransactions,
+    SchedulesInTransactions,
+)
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
 from busproof.model.expiry import Expiry
@@ -27,7 +31,6 @@ from busproof.model.life_cycle import ACTIVE
 from busproof.model.messages import Messages
 from busproof.model.partitions import Partitions
 from busproof.model.rules import Families
-from busproof.model.scheduling import Scheduling
 from busproof.model.sessions import Sessions
 from busproof.model.state import (
     Entity,
@@ -153,7 +156,7 @@ class WatchedForwarding(DelayedForwarding):
         return super().key_of(source, destination, message)
 
 
-class WatchedScheduling(Scheduling):
+class WatchedScheduling(SchedulesInTransactions):
     """Observer of messages that are scheduled."""
 
     def numbered(
@@ -296,6 +299,7 @@ OF_GUIDE: Final[dict[str, type[Family]]] = {
     "dead_letters": DelayedDeadLetters,
     "management": DelayedManagement,
     "keys": WatchedKeys,
+    "locks": LocksInTransactions,
     "messages": WatchedMessages,
     "forwarding": WatchedForwarding,
     "scheduling": WatchedScheduling,
