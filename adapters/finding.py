@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import attrs
 
 from busproof.adapters.amqp.making import embedded, service
-from busproof.adapters.amqp.target import is_connection_string, unquoted
+from busproof.adapters.amqp.target import bare, is_connection_string
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
 from busproof.extras import MODULES, need
@@ -228,7 +228,7 @@ def _process(command: str, timeout: float) -> Adapter:
 
 def is_address(name: str) -> bool:
     """Return whether a name is the address of a service that someone else runs."""
-    text = unquoted(name)
+    text = bare(name)
     return text.lower().startswith(_ADDRESSES) or is_connection_string(text)
 
 

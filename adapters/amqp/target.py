@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import re
 import time
 from typing import Final
 from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
@@ -11,7 +12,7 @@ import attrs
 
 from busproof.errors import UsageError
 
-__all__ = ["TOKEN_LIFE", "Target", "in_brackets", "is_connection_string", "target_of", "unquoted"]
+__all__ = ["TOKEN_LIFE", "Target", "bare", "in_brackets", "is_connection_string", "target_of"]
 
 AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
 LONGEST: Final = 3600
@@ -37,7 +38,12 @@ WITHOUT_EFFECT: Final = frozenset(
 )
 """Further keys that official clients take; busproof always speaks AMQP over TCP."""
 SCHEMES: Final = ("sb", "amqp", "amqps")
-QUOTES: Final = ('"', "'")
+WEB: Final = {"http": ":80", "https": ":443"}
+"""Schemes of the addresses that Azure Resource Manager prints, and the ports that it adds."""
+QUOTES: Final = ('""', "''", "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}")
+ASSIGNMENT: Final = re.compile(r"^(?:export\s+)?[\w.:-]+\s*=\s*(?=[\"'\s]*\w+\s*=[^=;])", re.ASCII)
+"""The name of a variable before a connection string, as in files of variables."""
+ENDPOINT: Final = re.compile(r"(?:^|;)\s*endpoint\s*=", re.IGNORECASE)
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +102,7 @@ def target_of(text: str) -> Target:
     Raises:
         UsageError: the text is invalid; the error shows no key.
     """
-    text = unquoted(text)
+    text = bare(text)
     if is_connection_string(text):
         return _of_connection_string(text)
     url = urlsplit(text)
@@ -121,17 +127,22 @@ def target_of(text: str) -> Target:
     )
 
 
+def bare(text: str) -> str:
+    """Return an address without what files have around it: blanks, quotes, a variable's name."""
+    return unquoted(ASSIGNMENT.sub("", unquoted(text), count=1))
+
+
 def unquoted(text: str) -> str:
-    """Return a text without the blanks and quotation marks around it, as files leave them."""
-    text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in QUOTES:
+    """Return a text without the blanks and quotation marks around it."""
+    text = text.strip("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
+    if len(text) > 1 and text[0] + text[-1] in QUOTES:
         return text[1:-1].strip()
     return text
 
 
 def is_connection_string(text: str) -> bool:
     """Return whether a text has the form of a connection string, whatever is its first key."""
-    return any(part.strip().lower().startswith("endpoint=") for part in text.split(";"))
+    return ENDPOINT.search(text) is not None
 
 
 def in_brackets(host: str) -> str:
@@ -159,7 +170,9 @@ def _of_connection_string(text: str) -> Target:
     emulator = settings.get("UseDevelopmentEmulator", "").lower() == "true"
     address = settings["Endpoint"]
     scheme, slashes, rest = address.rpartition("://")
-    if slashes and scheme.lower() not in SCHEMES:
+    if scheme.lower() in WEB:
+        rest = rest.rstrip("/").removesuffix(WEB[scheme.lower()])
+    elif slashes and scheme.lower() not in SCHEMES:
         raise UsageError(f"the connection string's Endpoint is {address!r}; it begins with sb://")
     host, port = _place(rest.rstrip("/"), AMQP if emulator else AMQPS)
     named = in_brackets(host)
@@ -192,7 +205,9 @@ def _seconds(settings: dict[str, str], name: str) -> float | None:
 
 
 def _place(text: str, port: int) -> tuple[str, int]:
-    """Parse a host and an optional port; an IPv6 address is in brackets."""
+    """Parse a host and an optional port; an IPv6 address with a port is in brackets."""
+    if text.count(":") > 1 and not text.startswith("["):
+        text = in_brackets(text.partition("/")[0])
     url = urlsplit(f"//{text}")
     try:
         named = url.port

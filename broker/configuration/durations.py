@@ -7,11 +7,20 @@ from typing import Final
 __all__ = ["duration_text", "for_ever", "microseconds_in"]
 
 DURATION: Final = re.compile(
-    r"P(?:(?P<days>\d{1,15})D)?(?:T(?:(?P<hours>\d{1,15})H)?(?:(?P<minutes>\d{1,15})M)?"
+    r"P(?:(?P<years>\d{1,9})Y)?(?:(?P<months>\d{1,9})M)?(?:(?P<days>\d{1,15})D)?"
+    r"(?:T(?:(?P<hours>\d{1,15})H)?(?:(?P<minutes>\d{1,15})M)?"
     r"(?:(?P<seconds>\d{1,15}(?:\.\d{1,15})?)S)?)?"
 )
 """A duration; the lengths of its numbers are limited, but exceed any real need."""
-SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+SECONDS: Final = {
+    "years": 365 * 86_400,
+    "months": 30 * 86_400,
+    "days": 86_400,
+    "hours": 3_600,
+    "minutes": 60,
+    "seconds": 1,
+}
+"""How long each part is; a year and a month as .NET reads them, which the service runs on."""
 LONGEST: Final = 10_000_000 * 86_400 * 1_000_000
 """Durations of at least this many microseconds are unlimited; clients write longer ones."""
 

@@ -5,6 +5,7 @@ The additions are `EnablePartitioning` for queues and topics, and for the namesp
 `AuthorizationRules`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from busproof.broker.auth.tokens import Key
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.configuration.jsonc import Value, read
 from busproof.broker.configuration.subscription_rules import action_in, filter_in, named_rule
-from busproof.broker.configuration.templates import is_template, namespace_in
+from busproof.broker.configuration.templates import is_parameters, is_template, namespace_in
 from busproof.errors import UsageError
 from busproof.spec import load
 
@@ -70,6 +71,7 @@ WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
     "DeadLetteringOnFilterEvaluationExceptions": ("true",),
     "EnableBatchedOperations": None,
     "EnableExpress": ("false",),
+    "IsClientAffine": ("false",),
     "MaxMessageSizeInKilobytes": ("256",),
     "Status": ("Active",),
     "SupportOrdering": None,
@@ -78,6 +80,7 @@ WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
 """Properties without effect, with the values that need no warning; `None` for any value."""
 LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
 MB_IN_GB: Final = 1024
+ADDRESS: Final = re.compile(r"^(?:sb|https?|amqps?)://[^/]+/", re.IGNORECASE)
 
 
 @attrs.define
@@ -129,6 +132,11 @@ def read_configuration(
         return configuration
     if parameters:
         raise UsageError(f"{path} is not a template, and has no parameters")
+    if is_parameters(top):
+        raise UsageError(
+            f"{path} has the parameters of a template; give the template, and each parameter by "
+            "--config-parameter NAME=VALUE"
+        )
     fields = top.fields(("UserConfig", "$schema"))
     if "UserConfig" not in fields:
         raise top.wrong("an object with the field UserConfig, or a template with resources")
@@ -224,10 +232,10 @@ def _queue(value: Value, configuration: Configuration) -> None:
             lock_duration=_duration(properties, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(properties),
             max_size=_size(properties),
-            forward_to=_text(properties, "ForwardTo"),
+            forward_to=_entity(properties, "ForwardTo"),
             time_to_live=_lifetime(properties),
             dead_letter_expired=_truth(properties, "DeadLetteringOnMessageExpiration"),
-            forward_dead_letters_to=_text(properties, "ForwardDeadLetteredMessagesTo"),
+            forward_dead_letters_to=_entity(properties, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -263,10 +271,10 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
             requires_session=_truth(properties, "RequiresSession"),
             lock_duration=_duration(properties, "LockDuration", 60, 1, LONGEST_LOCK),
             max_delivery_count=_count(properties),
-            forward_to=_text(properties, "ForwardTo"),
+            forward_to=_entity(properties, "ForwardTo"),
             time_to_live=_lifetime(properties),
             dead_letter_expired=_truth(properties, "DeadLetteringOnMessageExpiration"),
-            forward_dead_letters_to=_text(properties, "ForwardDeadLetteredMessagesTo"),
+            forward_dead_letters_to=_entity(properties, "ForwardDeadLetteredMessagesTo"),
         ),
         value,
     )
@@ -286,8 +294,10 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
         configuration.create(added, rule)
 
 
-def _text(properties: dict[str, Value], name: str) -> str | None:
-    return (properties[name].text() or None) if name in properties else None
+def _entity(properties: dict[str, Value], name: str) -> str | None:
+    """Return the name of an entity; its address, as clients of administration write it, has it."""
+    written = (properties[name].text() or None) if name in properties else None
+    return None if written is None else ADDRESS.sub("", written)
 
 
 def _truth(properties: dict[str, Value], name: str) -> bool:

@@ -19,6 +19,14 @@ ALIKE: Final = 0.8
 SHOWN: Final = 80
 """Maximum number of characters of an unknown field's name in a message."""
 TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+LAST_COMMA: Final = re.compile(r'("(?:\\.|[^"\\\n])*")|(?<=[^\s,\[{:]),(?=\s*[\]}])')
+"""A comma after the last member, which the emulator's own reader takes; or a text."""
+WHOLE: Final = re.compile(r"[0-9]{1,15}(?:\.0{1,15})?")
+ESCAPE: Final = re.compile(
+    r"\\u(?P<high>[dD][89abAB][\da-fA-F]{2})(?:\\u(?P<low>[dD][c-fC-F][\da-fA-F]{2}))?"
+    r"|\\u(?P<lone>[dD][c-fC-F][\da-fA-F]{2})|\\."
+)
+"""An escape in a text; UTF-16 has two for one character."""
 
 
 def read(path: Path, unknown: list[str] | None = None) -> "Value":
@@ -32,9 +40,13 @@ def read(path: Path, unknown: list[str] | None = None) -> "Value":
         UsageError: the file cannot be read, or is not JSON.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        written = path.read_bytes()
+    except OSError as error:
         raise UsageError(f"cannot read {path}: {error}") from None
+    try:
+        text = written.decode(json.detect_encoding(written)).replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {path}: {error}; save it in UTF-8") from None
     return parsed(text, str(path), unknown)
 
 
@@ -44,7 +56,10 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     Raises:
         UsageError: the text is not JSON.
     """
-    bare = TOKEN.sub(_blanked, text)
+    if not text.strip():
+        raise UsageError(f"{name} is empty; it has to have an object in JSON")
+    # The blanks keep lines and columns as they are.
+    bare = LAST_COMMA.sub(lambda match: match[1] or " ", TOKEN.sub(_blanked, text))
     try:
         json.loads(bare)
     except json.JSONDecodeError as error:
@@ -54,7 +69,7 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     except RecursionError:
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
     # JSON is also YAML, whose parser reports the line of each value but rejects tabs.
-    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: match[1] or " ", bare)
+    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: _joined(match[1]) or " ", bare)
     try:
         node = yaml.compose(spaced, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
@@ -66,6 +81,18 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
             "characters, or it has a character that YAML does not allow"
         ) from None
     return Value(name, node, "the file", unknown=unknown)
+
+
+def _joined(text: str | None) -> str | None:
+    """Return a text with one character for each pair of escapes of UTF-16."""
+    return None if text is None else ESCAPE.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    if match["low"]:
+        return str(json.loads(f'"{match[0]}"'))
+    # Half of a character is none: what cannot be read is shown as such.
+    return "\N{REPLACEMENT CHARACTER}" if match["high"] or match["lone"] else match[0]
 
 
 def _blanked(match: re.Match[str]) -> str:
@@ -140,16 +167,28 @@ class Value:
         if not isinstance(self.node, yaml.MappingNode):
             raise self.wrong(f"an object with {', '.join(known)}")
         by_low = {name.lower(): name for name in known}
-        parts = {}
+        parts: dict[str, Value] = {}
+        written: set[str] = set()
         for key, value in self.node.value:
             name = by_low.get(str(key.value).lower())
             if name is None:
                 self._complain(key, known)
                 continue
             part = self.part(value, f"{self.where}.{name}")
+            if name in written:
+                self._note(self.part(key, part.where), "stands twice; the last one counts")
+            written.add(name)
+            parts.pop(name, None)
             if not part.is_missing:
                 parts[name] = part
         return parts
+
+    def _note(self, value: "Value", sentence: str) -> None:
+        """Note something that is odd, or raise an error where it is one."""
+        sentence = f"{value.place}: {value.where} {sentence}"
+        if self._unknown is None:
+            raise UsageError(sentence)
+        self._unknown.append(sentence)
 
     def _complain(self, key: Any, known: Collection[str]) -> None:
         """Note an unknown field, or raise an error where such a field is one."""
@@ -215,10 +254,9 @@ class Value:
         return bool(self.node.value.lower() == "true")
 
     def number(self, least: int, most: int) -> int:
-        """Return the value, which must be an integer from `least` to `most`."""
-        plain = isinstance(self.node, yaml.ScalarNode) and self.node.style != '"'
-        if plain and re.fullmatch(r"\d+", self.node.value):
-            value = int(self.node.value)
+        """Return the value, which must be an integer from `least` to `most`; maybe in quotes."""
+        if isinstance(self.node, yaml.ScalarNode) and WHOLE.fullmatch(self.node.value):
+            value = int(self.node.value.partition(".")[0])
             if least <= value <= most:
                 return value
         raise self.wrong(f"a whole number from {least} to {most}")

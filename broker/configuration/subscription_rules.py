@@ -24,6 +24,7 @@ CORRELATION: Final = {
 SQL: Final = "SqlExpression"
 IGNORED: Final = ("CompatibilityLevel", "RequiresPreprocessing")
 """Fields of filters and actions that affect neither matching nor the action."""
+ALWAYS: Final = ("True", "TrueFilter")
 FILTERS: Final = {
     "Correlation": "CorrelationFilter",
     "CorrelationFilter": "CorrelationFilter",
@@ -76,7 +77,10 @@ def filter_in(parts: Mapping[str, Value], rule: str) -> v.Filter:
         UsageError: the filter is not valid.
     """
     if "FilterType" in parts:
-        name = FILTERS[parts["FilterType"].one_of(tuple(FILTERS))]
+        kind = parts["FilterType"].one_of((*FILTERS, *ALWAYS))
+        if kind in ALWAYS:
+            return v.TrueFilter()
+        name = FILTERS[kind]
         if name not in parts:
             raise parts["FilterType"].wrong(f"a {name} beside it")
     elif not (names := [name for name in dict.fromkeys(FILTERS.values()) if name in parts]):
@@ -96,5 +100,6 @@ def filter_in(parts: Mapping[str, Value], rule: str) -> v.Filter:
     values = {CORRELATION[name]: fields[name].text() for name in CORRELATION.keys() & fields.keys()}
     free = fields["Properties"].pairs() if "Properties" in fields else {}
     return v.CorrelationFilter(
-        **values, properties={name: value.scalar() for name, value in free.items()}
+        **values,
+        properties={name: value.scalar() for name, value in free.items() if not value.is_missing},
     )

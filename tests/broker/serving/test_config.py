@@ -320,7 +320,7 @@ WRONG = {
     "truth": (with_queue(EnablePartitioning="yes"), 9, "true or false"),
     "duration": (with_queue(LockDuration="1 minute"), 9, "PT1M"),
     "too long": (with_queue(LockDuration="PT6M"), 9, "300"),
-    "number": (with_queue(MaxDeliveryCount="3"), 9, "whole number"),
+    "number": (with_queue(MaxDeliveryCount="3.5"), 9, "whole number"),
     "nameless": ('{"UserConfig": {"Namespaces": [{"Queues": [\n{}]}]}}', 2, "a Name"),
     "keyless": (
         '{"UserConfig": {"Namespaces": [\n{"AuthorizationRules": []}]}}',

@@ -42,7 +42,7 @@ TEMPLATE = {
     "parameters": {
         "serviceBusNamespaceName": {"type": "string"},
         "location": {"type": "string", "defaultValue": "[resourceGroup().location]"},
-        "partitioned": {"type": "string", "defaultValue": "yes"},
+        "partitioned": {"type": "string", "defaultValue": "yes", "allowedValues": ["yes", "no"]},
         "deliveries": {"type": "int", "defaultValue": 7},
     },
     "variables": {"queue": "[toLower(concat('Ord', 'ers'))]"},
@@ -94,6 +94,7 @@ def test_parameter_without_a_value_is_named(tmp_path: Path) -> None:
     [
         ({"colour": "red"}, "there is no parameter 'colour'; the template has"),
         ({"serviceBusNamespaceName": "b", "deliveries": "x"}, "it is of the type int"),
+        ({"partitioned": "maybe"}, '\'maybe\'; the template allows "yes", "no"'),
     ],
 )
 def test_wrong_parameter_is_refused(tmp_path: Path, parameters: dict[str, str], said: str) -> None:
@@ -180,6 +181,104 @@ def test_module_is_a_template_within_the_template(tmp_path: Path) -> None:
     assert [each.queue for each in found.created] == ["q"]
 
 
+def module_of(called: str, template: dict[str, Any], **parameters: Any) -> dict[str, Any]:
+    return {
+        "type": "Microsoft.Resources/deployments",
+        "name": called,
+        "properties": {
+            "expressionEvaluationOptions": {"scope": "inner"},
+            "parameters": {key: {"value": value} for key, value in parameters.items()},
+            "template": template,
+        },
+    }
+
+
+NAMING = module_of(
+    "naming",
+    template_of(
+        resource("namespaces", "[parameters('name')]"),
+        parameters={"name": {"type": "string"}},
+        outputs={
+            "name": {"type": "string", "value": "[parameters('name')]"},
+            "key": {"type": "string", "value": "[listKeys('a', '2020').primaryKey]"},
+        },
+    ),
+    name="bus",
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reference(resourceId('Microsoft.Resources/deployments', 'naming'), '2022').outputs",
+        "reference('naming').outputs",
+    ],
+)
+def test_outputs_of_a_module_are_known_to_the_template_around_it(tmp_path: Path, name: str) -> None:
+    """By its id or its symbolic name; an output that needs Azure is in nobody's way."""
+    queue = resource("namespaces/queues", f"[format('{{0}}/q', {name}.name.value)]")
+    found = configured(tmp_path, {"resources": {"naming": NAMING, "queue": queue}})
+    assert [each.queue for each in found.created] == ["q"]
+
+
+def test_modules_that_need_one_another_are_refused(tmp_path: Path) -> None:
+    """Instead of being followed for ever."""
+    inner = template_of(outputs={"x": {"value": "[parameters('y')]"}}, parameters={"y": {}})
+    one = module_of("one", inner, y="[reference('two').outputs.x.value]")
+    two = module_of("two", inner, y="[reference('one').outputs.x.value]")
+    with pytest.raises(UsageError, match="there is no 'x'"):
+        configured(tmp_path, template_of(one, two))
+
+
+def test_loops_make_variables_and_properties(tmp_path: Path) -> None:
+    """As Bicep writes a `for` in a variable."""
+    variables = {
+        "copy": [{"name": "names", "count": 2, "input": "[concat('q', copyIndex('names'))]"}],
+        "settings": {"copy": [{"name": "locks", "count": 2, "input": "PT30S"}]},
+    }
+    queue = resource("namespaces/queues", "[concat('bus/', variables('names')[copyIndex()])]")
+    queue["copy"] = {"name": "queues", "count": "[length(variables('names'))]"}
+    queue["properties"]["lockDuration"] = "[variables('settings').locks[copyIndex()]]"
+    found = configured(tmp_path, template_of(queue, variables=variables))
+    assert [(each.queue, each.lock_duration) for each in found.created] == [
+        ("q0", 30_000_000),
+        ("q1", 30_000_000),
+    ]
+
+
+def test_function_of_the_template_is_called(tmp_path: Path) -> None:
+    """It sees its own parameters only."""
+    function = {
+        "parameters": [{"name": "name", "type": "string"}],
+        "output": {"type": "string", "value": "[concat('bus/', parameters('name'))]"},
+    }
+    functions = [{"namespace": "own", "members": {"path": function}}]
+    queue = resource("namespaces/queues", "[own.path('q')]")
+    found = configured(tmp_path, template_of(queue, functions=functions))
+    assert [each.queue for each in found.created] == ["q"]
+
+
+def test_parameter_may_be_null_or_of_a_type_of_the_template(tmp_path: Path) -> None:
+    """And a boolean is taken in any case, as on the command line of Azure."""
+    queue = resource(
+        "namespaces/queues",
+        "[concat('bus/', parameters('q').name)]",
+        forwardTo="[parameters('to')]",
+        requiresSession="[parameters('sessions')]",
+    )
+    template = template_of(
+        queue,
+        definitions={"queue": {"type": "object"}, "alias": {"$ref": "#/definitions/queue"}},
+        parameters={
+            "q": {"$ref": "#/definitions/alias"},
+            "to": {"type": "string", "nullable": True},
+            "sessions": {"type": "bool"},
+        },
+    )
+    found = configured(tmp_path, template, q='{"name": "a"}', sessions="True")
+    assert found.created == [v.CreateQueue(queue="a", partitioned=False, requires_session=True)]
+
+
 def test_premium_namespace_has_its_partitions_and_units(tmp_path: Path) -> None:
     """And its entities are partitioned without saying so."""
     namespace = resource("namespaces", "bus", premiumMessagingPartitions=2, zoneRedundant=True)
@@ -194,13 +293,13 @@ def test_other_resources_have_no_effect(tmp_path: Path) -> None:
     found = configured(
         tmp_path,
         template_of(
-            resource("namespaces/queues", "bus/q", isClientAffine=True),
+            resource("namespaces/queues", "bus/q", colour="red"),
             resource("namespaces/AuthorizationRules", "bus/Root", rights=["[reference('x')]"]),
             {"type": "Microsoft.Storage/storageAccounts", "name": "[reference('y')]"},
         ),
     )
     unknown, left_out = sorted(found.warnings, key=lambda warning: "type" in warning)
-    assert "'isClientAffine', is unknown and has no effect" in unknown
+    assert "'colour', is unknown and has no effect" in unknown
     assert "Microsoft.ServiceBus/namespaces/AuthorizationRules has no effect here" in left_out
 
 
@@ -214,6 +313,28 @@ def test_other_resources_have_no_effect(tmp_path: Path) -> None:
             "one namespace, not a, b",
         ),
         (template_of(resource("namespaces/topics/subscriptions", "a/b/c")), "expected a/b in the"),
+        (
+            template_of(resource("namespaces", "a") | {"sku": "Basic"}),
+            "sku is 'Basic'; expected an",
+        ),
+        (
+            template_of(
+                resource("namespaces/queues", "[variables('x')]"),
+                variables={"copy": [{"name": "x", "count": 1}]},
+            ),
+            "a loop with a name, a count and an input",
+        ),
+        (
+            template_of(
+                resource("namespaces/queues", "[own.f(1)]"),
+                functions=[{"namespace": "own", "members": {"f": {"output": {"value": "x"}}}}],
+            ),
+            "the template's function takes 0 parameters",
+        ),
+        (
+            {"$schema": "https://x/2019-04-01/deploymentParameters.json#", "parameters": {}},
+            "give the template, and each parameter by --config-parameter",
+        ),
         (
             template_of(resource("namespaces/queues", "[format('a/{0}', reference('x').y)]")),
             r"reference\('x'\) is not known here",
@@ -271,6 +392,43 @@ def value_of(text: str) -> Any:
         ("length(uniqueString(resourceGroup().id))", 13),
         ("last(split(resourceId('Microsoft.ServiceBus/namespaces/queues', 'n', 'q'), '/'))", "q"),
         ("json('{\"a\": [1]}').a[0]", 1),
+        ("if(true(), 'a', first(createArray())[0])", "a"),
+        ("and(false(), first('')[0])", False),
+        ("or(true(), unheard())", True),
+        ("map(createArray('a'), lambda('x', concat(lambdaVariables('x'), 'b')))[0]", "ab"),
+        ("map(createArray('a'), lambda('x', 'i', lambdaVariables('i')))[0]", 0),
+        (
+            "map(createArray(2), lambda('x', map(createArray(3), "
+            "lambda('y', add(lambdaVariables('x'), lambdaVariables('y'))))))[0][0]",
+            5,
+        ),
+        ("length(filter(range(0, 4), lambda('x', greater(lambdaVariables('x'), 1))))", 2),
+        (
+            "reduce(range(1, 3), 0, "
+            "lambda('a', 'b', add(lambdaVariables('a'), lambdaVariables('b'))))",
+            6,
+        ),
+        (
+            "sort(createArray(3, 1, 2), "
+            "lambda('a', 'b', less(lambdaVariables('a'), lambdaVariables('b'))))",
+            [1, 2, 3],
+        ),
+        ("toObject(createArray('a'), lambda('x', lambdaVariables('x')), lambda('x', 1)).a", 1),
+        ("mapValues(createObject('a', 1), lambda('x', add(lambdaVariables('x'), 1))).a", 2),
+        ("items(createObject('b', 1, 'a', 2))[0].key", "a"),
+        ("tryGet(createObject('a', createObject('b', 1)), 'a', 'b')", 1),
+        ("tryGet(createObject('a', 1), 'z')", None),
+        (
+            "union(createObject('a', createObject('b', 1)), "
+            "createObject('a', createObject('c', 2))).a.b",
+            1,
+        ),
+        ("intersection(createArray(1, 2), createArray(2))", [2]),
+        ("intersection(createObject('a', 1, 'b', 2), createObject('a', 1)).a", 1),
+        ("base64ToString(base64('x'))", "x"),
+        ("concat(first(''), last(createArray('b')))", "b"),
+        ("string(true())", "True"),
+        ("length(newGuid())", 36),
     ],
 )
 def test_expression_has_its_value(text: str, expected: Any) -> None:
@@ -294,6 +452,9 @@ def test_expression_has_its_value(text: str, expected: Any) -> None:
         ("createObject('a', 1).b", "there is no 'b'"),
         ("unheard()", "no unheard"),
         ("add(" * 60, "nested too deeply"),
+        ("lambda()", "has no expression"),
+        ("lambdaVariables('x')", "no lambdavariables"),
+        ("own.f", r"'\(' is missing after own.f"),
     ],
 )
 def test_wrong_expression_is_refused(text: str, said: str) -> None:
