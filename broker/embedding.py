@@ -173,7 +173,9 @@ class Embedded:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            from busproof.broker.event_loop import run
+
+            run(self._serve())
         except BaseException as error:
             if self._begun.done():
                 LOG.exception("the broker stopped because of an error")
@@ -203,7 +205,8 @@ class Embedded:
             hub.journal = Logged(LOG)
             everybody = Control(is_on=True)
             answering.append(Administration(hub, LOG.warning, everybody, everybody))
-            return served(answering[0].answer, hub.saved, limits, answering[0].admit)
+            first = answering[0]
+            return served(first.answer, hub.saved, limits, first.admit, hub.rota.take)
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
         broker = await started(configured(), keys, places, http, limits)

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import h11
@@ -72,8 +73,17 @@ class Refused(Exception):
         self.answer = answer
 
 
+Take = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Calls a function, and returns its result, when it is this client's turn."""
+
+
 async def _at_once() -> None:
     """Return at once, as there is nothing to wait for."""
+
+
+async def _take_at_once(act: Callable[[], Any]) -> Any:
+    """Call a function at once, as there are no others that have turns."""
+    return act()
 
 
 def _all(_: Request) -> Answer | None:
@@ -86,6 +96,7 @@ def served(
     kept: Callable[[], Awaitable[None]] = _at_once,
     limits: Limits = ALL_DEFAULT,
     admit: Admission = _all,
+    take: Take = _take_at_once,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     """Return a callback for `asyncio.start_server` that serves HTTP.
 
@@ -94,6 +105,7 @@ def served(
         kept: waits until the decisions that the answer reports are durable.
         limits: limits on connections, sizes and times.
         admit: answers a request that is refused before its body is read.
+        take: does what takes time in a turn, between those of other clients.
     """
     there = 0
     waiting: dict[asyncio.StreamWriter, None] = {}
@@ -108,7 +120,7 @@ def served(
             if silent is writer:
                 return
         there += 1
-        conversation = Conversation(reader, writer, limits, admit, waiting)
+        conversation = Conversation(reader, writer, limits, admit, take, waiting)
         try:
             await _converse(conversation, handler, kept)
         except asyncio.CancelledError:
@@ -131,7 +143,7 @@ async def _converse(
 ) -> None:
     try:
         while (request := await conversation.request()) is not None:
-            answer = handler(request)
+            answer = await conversation.take(partial(handler, request))
             await kept()
             if not await conversation.answer(answer):
                 return
@@ -158,6 +170,7 @@ class Conversation:
     writer: asyncio.StreamWriter
     limits: Limits
     admit: Admission = _all
+    take: Take = _take_at_once
     waiting: dict[asyncio.StreamWriter, None] = attrs.field(factory=dict)
     """The clients that have not yet sent a whole request, the longest-waiting first."""
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
@@ -196,7 +209,7 @@ class Conversation:
         Raises:
             TimeoutError: the client takes too long to read the answer.
         """
-        self._write(answer)
+        await self.take(partial(self._write, answer))
         async with asyncio.timeout(self.limits.http_idle):
             await self.writer.drain()
         if self.connection.our_state is h11.DONE and self.connection.their_state is h11.DONE:
@@ -213,7 +226,8 @@ class Conversation:
         """
         if self.connection.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
-        self._write(attrs.evolve(answer, headers=(*answer.headers, ("Connection", "close"))))
+        last = attrs.evolve(answer, headers=(*answer.headers, ("Connection", "close")))
+        await self.take(partial(self._write, last))
         left = THROWN_AWAY
         with suppress(TimeoutError, OSError):
             if self.writer.can_write_eof():
@@ -246,9 +260,9 @@ class Conversation:
                 await asyncio.sleep(0)
         return b"".join(pieces)
 
-    async def _event(self) -> object:
+    async def _event(self) -> Any:
         """Return the next part of a request, as an h11 event."""
-        while (event := self.connection.next_event()) is h11.NEED_DATA:
+        while (event := await self.take(self.connection.next_event)) is h11.NEED_DATA:
             self.connection.receive_data(await self.reader.read(65_536))
         return event
 

@@ -81,6 +81,8 @@ class Connection(asyncio.Protocol):
         """Handlers by event type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
         self._batch = self._pumping = self._is_let_go = False
+        self.is_ending = False
+        """Whether no link gets anything more, because the connection ends."""
         self._flows_seen = 0
         """Number of the client's Flow frames whose events have been handled."""
         self._came = deque[bytes]()
@@ -217,7 +219,6 @@ class Connection(asyncio.Protocol):
         self._is_let_go = True
         self.hub.budget.release(self)
         self.hub.forget_client(self)
-        self._links.end_all(by_client=False)
         if self._wire.is_open:
             self.hub.journal.info(
                 "disconnected",
@@ -227,24 +228,25 @@ class Connection(asyncio.Protocol):
                 **self._whole.reason,
             )
         self._wire.lose()
-        self._whole.free()
-        self._release()
-        self.hub.freed.note()
+        self.is_ending = True
+        self._links.end_all(self._release, by_client=False)
 
     def _release(self) -> None:
-        """Drop what still refers back to the connection.
+        """Free the engine, and drop what still refers back to the connection.
 
         It is then freed at once: the garbage collector, which would find it, looks rarely in a
         broker of many messages, and clients may come and go by thousands.
         """
+        self._whole.free()
         self._links.release()
         self._handlers.clear()
         self.replies.clear()
+        self.hub.freed.note()
 
     @property
     def paused(self) -> bool:
-        """Whether so many bytes are unread that nothing more is sent for now."""
-        return self._wire.paused
+        """Whether so many bytes are unread that nothing more is sent for now, or ever."""
+        return self.is_ending or self._wire.paused
 
     def pause_writing(self) -> None:
         """Stop sending to a client that reads too slowly."""
@@ -425,8 +427,8 @@ class Connection(asyncio.Protocol):
         self._endpoint.open()
 
     def _ended(self, _: Event) -> None:
-        self._links.end_all(by_client=True)
-        self._endpoint.close()
+        self.is_ending = True
+        self._links.end_all(self._endpoint.close, by_client=True)
 
     def _tick(self) -> None:
         now = time.monotonic()

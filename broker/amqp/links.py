@@ -15,9 +15,12 @@ from busproof.broker.amqp.unreadable import readable
 from busproof.broker.auth.tokens import MANAGEMENT
 from busproof.broker.core import Hub
 from busproof.broker.names import belongs_to
+from busproof.broker.observability.event_log import Silent
 
 __all__ = ["Links"]
 
+ENDED_AT_ONCE: Final = 50
+"""Number of links of an ended connection to end before other clients may have a turn."""
 PASSED_AT_ONCE: Final = 500
 """Number of links to look at before other clients may have a turn."""
 
@@ -159,7 +162,8 @@ class Links:
             self._go_on()
 
     def _go_on(self) -> None:
-        rota, was_any = self._owner.hub.rota, False
+        owner, was_any = self._owner, False
+        rota = owner.hub.rota
         while self._chores:
             for _ in self._chores[0]:
                 was_any = True
@@ -167,16 +171,32 @@ class Links:
                     rota.add(self._go_on)
                     break
             else:
-                self._chores.popleft()
+                # The last of them may have been to release all this.
+                if self._chores:
+                    self._chores.popleft()
                 continue
             break
         if was_any:
-            self._owner.pump()
+            owner.pump()
 
-    def end_all(self, *, by_client: bool) -> None:
-        """End all links, because the connection has ended."""
-        for link in list(self.nodes):
+    def end_all(self, then: Callable[[], None], *, by_client: bool) -> None:
+        """End all links, because the connection has ended.
+
+        Args:
+            then: called once all have ended, which takes several turns if they are many.
+            by_client: whether the client has ended the connection.
+        """
+        self._chores.clear()
+        self._do(self._ending_all(list(self.nodes), then, by_client=by_client))
+
+    def _ending_all(
+        self, links: list[Link], then: Callable[[], None], *, by_client: bool
+    ) -> Iterator[None]:
+        for number, link in enumerate(links, 1):
             self._gone(link, by_client=by_client)
+            if number % ENDED_AT_ONCE == 0:
+                yield
+        then()
 
     def release(self) -> None:
         """Forget the connection, which has ended; no call may follow."""
@@ -223,12 +243,17 @@ class Links:
         # A client may end a session without detaching its links; AMQP ends them with it.
         # Compare pointers, because each look at a link's session makes a new wrapper of it.
         raw = native.raw(session)
-        for link in [each for each in self.nodes if native.session_of(native.raw(each)) == raw]:
-            self._gone(link, by_client=True)
-        self._owner.kept.close(session)
-        session.close()
-        # Proton keeps an ended session or link until it is freed.
-        session.free()
+        links = [each for each in self.nodes if native.session_of(native.raw(each)) == raw]
+        for link in links:
+            self.nodes[link].is_over = True
+
+        def close() -> None:
+            self._owner.kept.close(session)
+            session.close()
+            # Proton keeps an ended session or link until it is freed.
+            session.free()
+
+        self._do(self._ending_all(links, close, by_client=True))
 
     def _opened(self, event: Any) -> None:
         self._owner.kept.open(event.link.session, event.link)
@@ -268,8 +293,11 @@ class Links:
             node.on_closed(by_client=by_client)
 
     def _tell(self, event: str, link: Link, **details: Any) -> None:
+        journal = self._owner.hub.journal
+        if isinstance(journal, Silent):
+            return  # finding out the details takes a third of the time for a link
         ours = link.remote_target if link.is_receiver else link.remote_source
-        self._owner.hub.journal.info(
+        journal.info(
             event,
             connection=self._owner.name,
             link=readable(lambda: link.name),

@@ -20,6 +20,9 @@ class Node:
     needs: tuple[str, str] | None = None
     """The right that the client needs while the link lasts, and the path that it is for."""
 
+    is_over = False
+    """Whether the link has ended, or its session, so that it gets nothing more."""
+
     def on_credit(self) -> None:
         """Handle credit that the client gives, or its request to use it up or return it."""
         self.on_flow()

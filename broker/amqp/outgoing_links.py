@@ -141,7 +141,7 @@ class Outlet(Node):
         self._receive = v.Receive(queue=path, mode=mode, session_id=session_id)
         self._session_id = session_id
         self._holder = holder
-        self._is_over = self._was_full = False
+        self._was_full = False
         self._drain = Drain(connection, link)
         self._waits_for_turn = False
         """Whether others have their turns before this link delivers more."""
@@ -158,7 +158,7 @@ class Outlet(Node):
     def _room(self) -> int:
         """Number of messages that may be delivered before the client has to read or settle some."""
         connection = self._connection
-        if connection.paused or connection.backlog.is_shut(self._raw):
+        if self.is_over or connection.paused or connection.backlog.is_shut(self._raw):
             return 0
         return self._most - len(self._given)
 
@@ -207,11 +207,11 @@ class Outlet(Node):
         if delivered:
             hub.changed()
         self._connection.pump()
-        return waits and not self._is_over
+        return waits and not self.is_over
 
     def _go_on(self) -> None:
         self._waits_for_turn = False
-        if not self._is_over:
+        if not self.is_over:
             with self._connection.hub.bus.one_moment():
                 self.on_flow()
 
@@ -289,7 +289,7 @@ class Outlet(Node):
         link under the same name.
         """
         hub = self._connection.hub
-        self._is_over = True
+        self.is_over = True
         hub.rota.remove(self._go_on)
         self._connection.kept.size -= DELIVERY * len(self._given)
         self._given.clear()

@@ -101,6 +101,8 @@ class SessionSeeker(Node):
     def serve(self) -> bool:
         """Accept the next session, if there is one; return whether to continue waiting."""
         connection, hub = self._connection, self._connection.hub
+        if self.is_over or connection.is_ending:
+            return False
         answer = hub.bus.wait_for(v.AcceptNextSession(queue=self._path), self._holder)
         if answer is None:
             return True

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from typing import Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 __all__ = ["TURN", "Rota", "Turns"]
 
@@ -12,6 +13,9 @@ TURN: Final = 0.03
 
 Wall-clock time would make turns shorter on a loaded machine.
 """
+
+
+Done = TypeVar("Done")
 
 
 class Rota:
@@ -50,9 +54,30 @@ class Rota:
         """Give a turn no more."""
         self._waiting.pop(turn, None)
 
+    async def take(self, act: Callable[[], Done]) -> Done:
+        """Do something in a turn, and return what it returns.
+
+        It is done at once if nobody waits and there is time left.
+        """
+        if not self._waiting and self.left() > 0:
+            return act()
+        done = self._loop.create_future()
+        turn = partial(_do, act, done)
+        self.add(turn)
+        try:
+            result: Done = await done
+            return result
+        finally:
+            self.remove(turn)
+            # An error would refer to this frame, and the frame to the error.
+            del done, turn
+
     def _end_iteration(self) -> None:
         # Called in the next iteration, before it reads what clients have sent.
         self._ends = None
+        if self._waiting:
+            # What the turns before have led to is done now, and counts among this iteration's.
+            self.left()
 
     def _run(self) -> None:
         self._called = False
@@ -153,6 +178,16 @@ class Turns:
             self._not_before = now + left
             return False
         return self._end()
+
+
+def _do(act: Callable[[], object], done: asyncio.Future[Any]) -> None:
+    """Do something for a client that waits for its result, if it still does."""
+    if done.cancelled():
+        return
+    try:
+        done.set_result(act())
+    except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        done.set_exception(error.with_traceback(None))
 
 
 def _go_nowhere() -> None:

@@ -36,8 +36,8 @@ SUBPROTOCOL: Final = "AMQPWSB10"
 SUBPROTOCOLS: Final = (SUBPROTOCOL, "amqp")
 """The service's own subprotocol, which its clients request, and the one registered for AMQP."""
 
-PIECE: Final = 8_192
-"""Bytes to handle before other clients have a turn; they may hold 1,300 frames."""
+PIECE: Final = 4_096
+"""Bytes to handle before other clients have a turn; they may hold 700 frames."""
 
 UNREADABLE: Final = (RemoteProtocolError, UnicodeError, ValueError, AssertionError)
 """Errors that wsproto raises for bytes that are not WebSocket frames."""
@@ -54,7 +54,8 @@ class WebSocket(asyncio.Protocol):
         self._connection = connection
         self._frames = WSConnection(ConnectionType.SERVER)
         self._received = bytearray()
-        self._next: asyncio.Handle | None = None
+        self._waits = False
+        """Whether received bytes wait for this client's turn."""
         self._channel: Channel | None = None
         self._is_over = False
 
@@ -68,15 +69,19 @@ class WebSocket(asyncio.Protocol):
         """Handle bytes received from the client."""
         self._received += data
         # If a turn is scheduled already, it will handle these bytes, too.
-        if self._next is None:
+        if self._waits:
+            return
+        if self._connection.hub.rota.left() > 0:
             self._handle()
+        else:
+            self._go_on()
+            self._way.hold()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Clean up after a client that has disconnected."""
         self._is_over = True
         self._received.clear()
-        if self._next is not None:
-            self._next.cancel()
+        self._connection.hub.rota.remove(self._handle)
         self._connection.connection_lost(exc)
         # It refers back to this protocol.
         self._channel = None
@@ -97,12 +102,13 @@ class WebSocket(asyncio.Protocol):
 
     def _go_on(self) -> None:
         """Schedule the handling of bytes that wait."""
-        if self._next is None and self._received:
-            self._next = self._connection.hub.loop.call_soon(self._handle)
+        if not self._waits and self._received:
+            self._waits = True
+            self._connection.hub.rota.add(self._handle)
 
     def _handle(self) -> None:
         """Handle a piece of the received bytes; the rest waits until others have had a turn."""
-        self._next = None
+        self._waits = False
         way = self._way
         # `resume_reading` continues once the wrapped connection reads again.
         if way.is_paused:

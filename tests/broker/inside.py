@@ -15,6 +15,7 @@ from busproof.broker.admin.http import served
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.event_loop import run
 from busproof.broker.limits import Limits
 from busproof.broker.server import Broker, Places, bus_for, started
 from busproof.vocabulary.commands import CreateQueue
@@ -62,7 +63,8 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
 
         def http(hub: Hub) -> Any:
             answering = Administration(hub, print)
-            return served(answering.answer, limits=some, admit=answering.admit)
+            take = hub.rota.take
+            return served(answering.answer, limits=some, admit=answering.admit, take=take)
 
         broker = await started(bus, keys, places, http, some)
         running.append((broker, asyncio.get_running_loop()))
@@ -70,7 +72,7 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
         await ended.wait()
         await broker.stop()
 
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread = threading.Thread(target=lambda: run(serve()))
     thread.start()
     assert ready.wait(PATIENCE)
     broker, loop = running[0]

@@ -262,13 +262,19 @@ class Taken:
     """A connection inside that takes bytes, and a loop that gives turns on request."""
 
     def __init__(self) -> None:
-        self.hub = self.loop = self
+        self.hub = self.rota = self
         self.limits = Limits()
         self.turns: list[Callable[[], None]] = []
         self.taken: list[bytes] = []
 
-    def call_soon(self, turn: Callable[[], None]) -> None:
+    def left(self) -> float:
+        return 1.0
+
+    def add(self, turn: Callable[[], None]) -> None:
         self.turns.append(turn)
+
+    def remove(self, turn: Callable[[], None]) -> None:
+        self.turns = [other for other in self.turns if other != turn]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self.transport = transport

@@ -67,7 +67,9 @@ def _families(args: Options) -> "Families":
 def run(args: Options) -> int:
     """Serve until interrupted."""
     need("amqp", "busproof serve")
-    return asyncio.run(_serve(args))
+    from busproof.broker.event_loop import run as run_fairly
+
+    return run_fairly(_serve(args))
 
 
 def _kept(args: Options) -> "Keeping":
@@ -142,7 +144,7 @@ async def _serve(args: Options) -> int:
         if kept is not None:
             kept.attach(hub, ended.set)
         answering = Administration(hub, warn, protection.control, protection.metrics)
-        return served(answering.answer, hub.saved, limits, answering.admit)
+        return served(answering.answer, hub.saved, limits, answering.admit, hub.rota.take)
 
     try:
         broker = await started(bus, protection.keys, protection.places, http, limits)
