@@ -11,6 +11,8 @@ from busproof.mutants import MUTANTS, Mutant
 
 __all__ = ["adapter_of", "conforming", "fault", "make"]
 
+OPTIONS: Final = {v.Capability.CLIENT_LIBRARY: "library", v.Capability.AMQP: "amqp"}
+"""The options of the model by the capability that each declares."""
 _BY_ID: Final = {mutant.id: mutant for mutant in MUTANTS}
 
 
@@ -45,15 +47,11 @@ def make(fault_id: str) -> Adapter:
 
 def adapter_of(mutant: Mutant) -> Adapter:
     """Return a new adapter with the rules of a mutant."""
-    library = _needs_library(mutant)
+    library, amqp = (need in mutant.needs for need in OPTIONS)
     kind = Careless if library else ModelAdapter
-    return kind(library=library, families=mutant.families)
+    return kind(library=library, amqp=amqp, families=mutant.families)
 
 
 def conforming(mutant: Mutant) -> str:
     """Return the name of an adapter without the fault, but otherwise equal to the mutant's."""
-    return "model?library=true" if _needs_library(mutant) else "model"
-
-
-def _needs_library(mutant: Mutant) -> bool:
-    return v.Capability.CLIENT_LIBRARY in mutant.needs
+    return "?".join(["model", *(f"{OPTIONS[need]}=true" for need in mutant.needs)])

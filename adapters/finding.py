@@ -32,6 +32,7 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "seed": (int, "a whole number"),
     "clock": ({"real": "real", "virtual": "virtual"}.__getitem__, "real or virtual"),
     "library": ({"true": True, "false": False}.__getitem__, "true or false"),
+    "amqp": ({"true": True, "false": False}.__getitem__, "true or false"),
 }
 """For each setting of the model, its parser and a description of valid values."""
 
@@ -73,7 +74,8 @@ _BUILT_IN: Final = (
         name="model?policy=NAME&seed=NUMBER",
         kind="built in",
         summary="the reference model, with this policy where it may choose; "
-        "&clock=real: in real time, &library=true: behind a client library",
+        "&clock=real: in real time, &library=true: behind a client library, &amqp=true: as if it "
+        "spoke AMQP",
     ),
     Available(
         name="faulty:FAULT-ID",

@@ -29,7 +29,7 @@ CAPABILITIES: Final = frozenset(v.Capability) - {
     v.Capability.PREFETCH,
     v.Capability.TIMESTAMPS,
 }
-"""Capabilities of the model; a client library is declared only if one is in use."""
+"""Capabilities of the model, which speaks no protocol and has no client library."""
 
 
 class ModelAdapter:
@@ -40,6 +40,7 @@ class ModelAdapter:
         seed: seed of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
+        amqp: whether it is declared to speak AMQP, so that FEAT-05 to FEAT-17 apply to it.
         families: families of rules with a fault.
     """
 
@@ -50,6 +51,7 @@ class ModelAdapter:
         clock: str = v.Clock.VIRTUAL,
         *,
         library: bool = False,
+        amqp: bool = False,
         families: Families = NO_FAULT,
     ) -> None:
         if policy not in POLICIES:
@@ -57,6 +59,7 @@ class ModelAdapter:
         self._policy = policy
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
+        self._amqp = amqp
         self._families = families
         self._clock = v.Clock(clock)
         self._namespace: Namespace | None = None
@@ -68,12 +71,15 @@ class ModelAdapter:
     @property
     def declaration(self) -> Declaration:
         """The capabilities of the model, with slack if the policy uses it."""
-        library = {v.Capability.CLIENT_LIBRARY} if self._library else set()
+        more = {
+            v.Capability.AMQP: self._amqp,
+            v.Capability.CLIENT_LIBRARY: self._library,
+        }
         return Declaration(
             implementation=Implementation(
                 name=f"busproof model ({self._policy})", version=__version__, language="Python"
             ),
-            capabilities=CAPABILITIES | library,
+            capabilities=CAPABILITIES | {name for name, declared in more.items() if declared},
             clock=self._clock,
             slack=HOSTILE_SLACK if self._policy == "hostile" else 0,
             several=self._policy == "round-robin" and self._clock is v.Clock.VIRTUAL,

@@ -482,6 +482,9 @@ Feature: Subscription rules
         | EXISTS (color)         | property color "red"  | property size 5      |
         | NOT EXISTS (color)     | property size 5       | property color "red" |
         | color IS NULL          | property size 5       | property color "red" |
+        | color IS NULL          | property color null   | property color "red" |
+        | color IS NOT NULL      | property color "red"  | property color null  |
+        | NOT (color = 'red') OR color IS NULL | property color null | property color "red" |
         | user.color IS NOT NULL | property color "red"  | property size 5      |
         | size IS NOT NULL       | property size 0       | property color "red" |
         | sys.EnqueuedTimeUtc IS NOT NULL AND EXISTS (size) | property size 5 | property color "red" |

@@ -33,6 +33,7 @@ Feature: Property and body values in transit
         | partitioned | 1e300            |
         | partitioned | true             |
         | partitioned | false            |
+        | partitioned | null             |
         | partitioned | ""               |
         | partitioned | "0"              |
         | partitioned | "true"           |

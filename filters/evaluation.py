@@ -139,8 +139,7 @@ def _verdict(  # noqa: PLR0911 - one closed match
             value_of = parts[id(named)]
             return lambda facts: _is_null(value_of(facts))
         case Exists(property=named):
-            value = parts[id(named)]
-            return _exists(value, of_system=named.scope == "sys")
+            return _exists(parts[id(named)])
         case In(term=term, options=options):
             constants = tuple(each.value for each in options if isinstance(each, Constant))
             functions = [parts[id(option)] for option in options]
@@ -173,15 +172,16 @@ def _is_null(value: Value) -> int:
     return TRUE if value is Missing.UNKNOWN or value is Missing.NULL else FALSE
 
 
-def _exists(value_of: Valuation, *, of_system: bool) -> Verdict:
+def _exists(value_of: Valuation) -> Verdict:
     """FILTER-13: return the function that says whether there is the property.
 
-    The documents do not say whether a property of the system exists that is not set.
+    The documents do not say whether a property exists that is null, or one of the system that is
+    not set.
     """
 
     def verdict(facts: Facts) -> int:
         value = value_of(facts)
-        if value is Missing.OPEN or (of_system and value is Missing.NULL):
+        if value is Missing.OPEN or value is Missing.NULL:
             return _EITHER
         return FALSE if value is Missing.UNKNOWN else TRUE
 

@@ -27,7 +27,7 @@ class Missing(Enum):
     """What stands in the place of a value that a term does not have, or that nobody can tell."""
 
     UNKNOWN = "a missing application property, or a value computed from one"
-    NULL = "null: the constant, or a system property that is not set"
+    NULL = "null: the constant, a property that is null, or one of the system that is not set"
     FRESH = "an identifier that equals no other value"
     NUMBER = "a number that the bus has chosen"
     THERE = "a value of another type that the bus has chosen"
@@ -169,7 +169,7 @@ def _by_lower_name(properties: Map[str, PropertyValue]) -> dict[str, Value]:
     values: dict[str, Any] = {}
     for own, value in properties.items():
         name = own.lower()
-        values[name] = Missing.OPEN if name in values else value
+        values[name] = Missing.OPEN if name in values else Missing.NULL if value is None else value
     return values
 
 

@@ -1,8 +1,9 @@
 """Strict cattrs converters: a value of another type than its field's is an error."""
 
+import operator
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from types import GenericAlias, NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
@@ -35,10 +36,9 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
         converter.register_structure_hook(kind, hook)
-    converter.register_structure_hook_func(lambda kind: kind == v.PropertyValue, _property_value)
-    converter.register_unstructure_hook_func(
-        lambda kind: kind == v.PropertyValue, lambda value: value
-    )
+    for values, read in ((v.PropertyValue, _property_value), (v.FilterValue, _filter_value)):
+        converter.register_structure_hook_func(partial(operator.eq, values), read)
+        converter.register_unstructure_hook_func(partial(operator.eq, values), lambda value: value)
     converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
     converter.register_structure_hook_factory(_is_map, _map_hook)
     converter.register_structure_hook_factory(attrs.has, _class_hook)
@@ -118,7 +118,11 @@ def _number(value: object, _: object) -> int:
     return value
 
 
-def _property_value(value: object, _: object) -> v.PropertyValue:
+def _property_value(value: object, kind: object) -> v.PropertyValue:
+    return None if value is None else _filter_value(value, kind)
+
+
+def _filter_value(value: object, _: object) -> v.FilterValue:
     if type(value) is int:
         return _number(value, int)
     if type(value) is float and isfinite(value):

@@ -49,8 +49,9 @@ class _Definitions:
             return self._union(union)
         if isinstance(kind, type) and attrs.has(kind):
             return self._class(kind)
-        if kind == v.PropertyValue:
-            return {"type": ["string", "number", "boolean"]}
+        if kind in (v.FilterValue, v.PropertyValue):
+            null = ["null"] if kind == v.PropertyValue else []
+            return {"type": ["string", "number", "boolean", *null]}
         arguments = get_args(kind)
         if NoneType in arguments:
             rest = [self.refer(argument) for argument in arguments if argument is not NoneType]

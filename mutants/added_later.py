@@ -12,7 +12,7 @@ from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
 from busproof.mutants.entities import is_partitioned, once_locked
-from busproof.mutants.mutant import mutant, run
+from busproof.mutants.mutant import AMQP, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -51,7 +51,7 @@ def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
     return thing is not None and thing.partition > 0
 
 
-@mutant("FEAT-05", (create(), send("m1")))
+@mutant("FEAT-05", (create(), send("m1")), needs=AMQP)
 class KeylessRefusedWhenPartitioned(Keys):
     """On partitioned queues a message needs a key."""
 
@@ -60,7 +60,7 @@ class KeylessRefusedWhenPartitioned(Keys):
         return entity.settings.partitioned
 
 
-@mutant("FEAT-08")
+@mutant("FEAT-08", needs=AMQP)
 @run(*SENT, receive(), defer(0), by_number(0))
 class NumbersOfFirstPartitionKnown(Deferral):
     """Only deferred messages of the first partition can be received by their numbers."""
@@ -70,7 +70,7 @@ class NumbersOfFirstPartitionKnown(Deferral):
         return number >> v.SEQUENCE_BITS > 0
 
 
-@mutant("FEAT-09", (*SENT, v.Peek(queue=QUEUE)))
+@mutant("FEAT-09", (*SENT, v.Peek(queue=QUEUE)), needs=AMQP)
 class PeekRefusedWhenPartitioned(Partitions):
     """Partitioned queues cannot be peeked."""
 
@@ -80,7 +80,7 @@ class PeekRefusedWhenPartitioned(Partitions):
         return command.session_id is None and entity.settings.partitioned
 
 
-@mutant("FEAT-10")
+@mutant("FEAT-10", needs=AMQP)
 @run(*SENT, receive(), renew(0))
 class LocksOfFirstPartitionRenewed(Locks):
     """Only locks of the first partition's messages are renewed."""
@@ -90,7 +90,7 @@ class LocksOfFirstPartitionRenewed(Locks):
         return _is_elsewhere(once_locked(self.rules.namespace, command))
 
 
-@mutant("FEAT-11", (create(), LATER))
+@mutant("FEAT-11", (create(), LATER), needs=AMQP)
 class KeyedNotScheduledWhenPartitioned(Scheduling):
     """On partitioned queues a message with a key cannot be scheduled."""
 
@@ -99,7 +99,7 @@ class KeyedNotScheduledWhenPartitioned(Scheduling):
         return key is not None
 
 
-@mutant("FEAT-12")
+@mutant("FEAT-12", needs=AMQP)
 @run(create(), LATER, cancel(0))
 class ScheduledOfFirstPartitionCancelled(Scheduling):
     """Only messages that were scheduled in the first partition can be cancelled."""
@@ -109,7 +109,7 @@ class ScheduledOfFirstPartitionCancelled(Scheduling):
         return command.sequence_number >> v.SEQUENCE_BITS > 0
 
 
-@mutant("FEAT-13", (*HELD, RENEW))
+@mutant("FEAT-13", (*HELD, RENEW), needs=AMQP)
 class SessionsOfFirstPartitionRenewed(Sessions):
     """Only sessions of the first partition are renewed."""
 
@@ -118,7 +118,7 @@ class SessionsOfFirstPartitionRenewed(Sessions):
         return _is_elsewhere(session_of(self.rules.namespace, command))
 
 
-@mutant("FEAT-14", (*HELD, SET))
+@mutant("FEAT-14", (*HELD, SET), needs=AMQP)
 class StatesOfFirstPartitionSet(Sessions):
     """Only sessions of the first partition can be given a state."""
 
@@ -127,7 +127,7 @@ class StatesOfFirstPartitionSet(Sessions):
         return _is_elsewhere(session_of(self.rules.namespace, command))
 
 
-@mutant("FEAT-15", (*HELD, SET, GET))
+@mutant("FEAT-15", (*HELD, SET, GET), needs=AMQP)
 class StatesOfFirstPartitionTold(Sessions):
     """A session's state is returned only if the session is in the first partition."""
 
@@ -136,7 +136,7 @@ class StatesOfFirstPartitionTold(Sessions):
         return None if _is_elsewhere(session_of(self.rules.namespace, command)) else usual
 
 
-@mutant("FEAT-16")
+@mutant("FEAT-16", needs=AMQP)
 @run(*HELD, v.ListSessions(queue=QUEUE))
 class SessionsOfFirstPartitionListed(Sessions):
     """Only sessions of the first partition are listed."""
@@ -147,7 +147,7 @@ class SessionsOfFirstPartitionListed(Sessions):
         return tuple(name for name in usual if not _is_elsewhere(there[name]))
 
 
-@mutant("FEAT-17")
+@mutant("FEAT-17", needs=AMQP)
 @run(*HELD, send("m2", session_id="other"), PEEK)
 class SessionsNotPeeked(PeekIgnoresSession):
     """A peek in a session of a partitioned queue shows messages of other sessions."""

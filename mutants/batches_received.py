@@ -12,7 +12,7 @@ from busproof.model.locks import Locks
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
-from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.mutant import AMQP, memory, mutant
 from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
 from busproof.mutants.views import Views
 from busproof.mutants.wrappers import alters, asks, beforehand, tells
@@ -101,7 +101,7 @@ class SettlingOneSettlesAll(Locks):
                 super().apply(other, action, reason)
 
 
-@mutant("FEAT-06", (create(), TWO))
+@mutant("FEAT-06", (create(), TWO), needs=AMQP)
 class PartitionedTakesNoBatch(Batches):
     """A partitioned queue refuses batches."""
 
@@ -111,7 +111,7 @@ class PartitionedTakesNoBatch(Batches):
             raise Refusal(v.Error.INVALID_OPERATION)
 
 
-@mutant("FEAT-07", (*SENT, several(2)))
+@mutant("FEAT-07", (*SENT, several(2)), needs=AMQP)
 class PartitionedGivesNothingAtOnce(Batches):
     """A batch receive from a partitioned queue is refused."""
 

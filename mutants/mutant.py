@@ -18,6 +18,8 @@ Fault = TypeVar("Fault", bound=type)
 Kept = TypeVar("Kept")
 
 AS_USUAL: Final[Mapping[str, str]] = {}
+AMQP: Final = frozenset({v.Capability.AMQP})
+"""What a fault of FEAT-05 to FEAT-17 needs: these rules are about buses that speak AMQP."""
 
 
 @attrs.frozen(kw_only=True)

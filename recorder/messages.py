@@ -173,7 +173,7 @@ def _content(raw: bytes, privacy: Privacy, *, is_sent: bool) -> Content:
             application = {
                 text_of(key): value
                 for key, value, _ in pairs_of(raw, begins, checked=True)
-                if isinstance(value, str | int | float | bool)
+                if isinstance(value, v.PropertyValue)
             }
         elif code != FOOTER:
             body.append(_value(raw, begins, end))

@@ -10,6 +10,7 @@ from immutables import Map
 __all__ = [
     "NEW_ID",
     "SEQUENCE_BITS",
+    "FilterValue",
     "IdOfTheBus",
     "Message",
     "MessageState",
@@ -19,7 +20,9 @@ __all__ = [
     "same_properties",
 ]
 
-PropertyValue = str | int | float | bool
+FilterValue = str | int | float | bool
+PropertyValue = FilterValue | None
+"""Value of an application property; a sender may also set one to null."""
 
 
 class IdOfTheBus(str):
@@ -48,8 +51,17 @@ def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, Prope
 
 
 def same_properties(sent: Map[str, PropertyValue], shown: Map[str, PropertyValue]) -> bool:
-    """LIFE-01: return whether application properties agree in value and in type."""
+    """LIFE-01: return whether application properties agree in value and in type.
+
+    A bus may leave out a property that is null: the documents do not say whether it is there.
+    """
+    if None in sent.values():
+        sent, shown = (_without_nulls(one) for one in (sent, shown))
     return sent == shown and all(_same_type(value, shown[name]) for name, value in sent.items())
+
+
+def _without_nulls(properties: Map[str, PropertyValue]) -> Map[str, PropertyValue]:
+    return Map({name: value for name, value in properties.items() if value is not None})
 
 
 def _same_type(sent: PropertyValue, shown: PropertyValue) -> bool:

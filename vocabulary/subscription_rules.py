@@ -3,7 +3,7 @@
 import attrs
 from immutables import Map
 
-from busproof.vocabulary.messages import PropertyValue, frozen_properties
+from busproof.vocabulary.messages import FilterValue, frozen_properties
 
 __all__ = [
     "DEFAULT_RULE",
@@ -41,7 +41,7 @@ class CorrelationFilter:
     subject: str | None = None
     reply_to_session_id: str | None = None
     content_type: str | None = None
-    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+    properties: Map[str, FilterValue] = attrs.field(factory=Map, converter=frozen_properties)
 
 
 @attrs.frozen(kw_only=True)

@@ -130,7 +130,9 @@ def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -
         message_id=_text_or_none(came.id),
         partition_key=_text_or_none(notes.get(str(KEY))),
         content_type=content_type_of(came),
-        properties={name: plain(value) for name, value in properties.items()},
+        properties={
+            name: None if value is None else plain(value) for name, value in properties.items()
+        },
         size=notes.get(STANDS_FOR, len(body) if len(body) > len(text) else None),
         sequence_number=notes.get(NUMBER),
         delivery_count=None if token is None else came.delivery_count + 1,

@@ -77,7 +77,7 @@ def _filter(encoded: Any) -> v.Filter:
     return v.CorrelationFilter(**texts, properties=free)
 
 
-def plain(value: Any) -> str | int | float | bool:
+def plain(value: Any) -> v.FilterValue:
     """Return a value as one of Python's own types, where Proton has one for each AMQP type."""
     if isinstance(value, bool):
         return value

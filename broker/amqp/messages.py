@@ -326,6 +326,6 @@ def _filterable(raw: bytes, place: int, *, checked: bool) -> Map[str, v.Property
     properties: dict[str, v.PropertyValue] = {}
     for key, value, _ in pairs_of(raw, place, checked=checked):
         # Properties of other types are delivered, but no filter can compare them.
-        if isinstance(value, str | int | float | bool):
+        if isinstance(value, v.PropertyValue):
             properties[text_of(key)] = value
     return Map(properties)

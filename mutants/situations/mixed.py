@@ -143,6 +143,13 @@ def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageV
     return attrs.evolve(view, properties=kept)
 
 
+@shown("LIFE-01", (create(), send("m1", properties={"none": None}), receive()))
+def null_becomes_a_text(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """A property that is null is received as a text."""
+    texts = {n: "None" if own is None else own for n, own in view.properties.items()}
+    return attrs.evolve(view, properties=texts)
+
+
 @shown("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Letters of a label outside of ASCII are received as question marks."""

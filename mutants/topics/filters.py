@@ -117,7 +117,7 @@ class MissingPropertyMatches(SubscriptionRules):
     @with_other("message")
     def takes(self, wanted: v.Filter, message: v.Message) -> v.Message:
         if isinstance(wanted, v.CorrelationFilter):
-            properties = wanted.properties.update(message.properties)
+            properties = {**wanted.properties, **message.properties}
             message = attrs.evolve(message, properties=properties)
         return message
 
@@ -270,6 +270,17 @@ class ZeroIsNull(SubscriptionRules):
         if isinstance(wanted, v.SqlFilter):
             left = {name: own for name, own in message.properties.items() if own != 0}
             message = attrs.evolve(message, properties=left)
+        return super().takes(wanted, message)
+
+
+@mutant("FILTER-13", by("size IS NULL", size=None))
+class NullIsEmpty(SubscriptionRules):
+    """In SQL, a property that is null counts as an empty text."""
+
+    def takes(self, wanted: v.Filter, message: v.Message, arrival: Arrival | None = None) -> bool:
+        if isinstance(wanted, v.SqlFilter):
+            texts = {n: "" if own is None else own for n, own in message.properties.items()}
+            message = attrs.evolve(message, properties=texts)
         return super().takes(wanted, message)
 
 

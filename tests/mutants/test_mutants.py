@@ -11,11 +11,11 @@ from busproof.adapters.faults import adapter_of, conforming, fault, make
 from busproof.adapters.finding import find
 from busproof.errors import UsageError
 from busproof.mutants import MUTANTS, Mutant
+from busproof.mutants.mutant import AMQP
 from busproof.mutants.runs import PARTITIONS, Run, play
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 from busproof.spec import Catalogue, load
-from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile, namespace_of, profile_for
 
@@ -139,9 +139,20 @@ def test_an_unknown_fault_is_refused_with_the_nearest_ones() -> None:
         make("?")
 
 
-def test_only_a_fault_of_the_client_library_declares_one() -> None:
-    """KEY-13 is not applicable to any other of these buses."""
-    assert {"id-not-assigned"} == {each.id for each in MUTANTS if each.needs}
-    assert {Capability.CLIENT_LIBRARY} == fault("id-not-assigned").needs
-    counterpart = find(conforming(fault("id-not-assigned")), timeout=1)
-    assert Capability.CLIENT_LIBRARY in counterpart.declaration.capabilities
+def test_only_faults_that_need_more_than_the_model_declare_it() -> None:
+    """KEY-13 needs a client library, and FEAT-05 to FEAT-17 a bus that speaks AMQP."""
+    wire = {f"FEAT-{number:02}" for number in range(5, 18)}
+    assert {"KEY-13"} | wire == {each.rule for each in MUTANTS if each.needs}
+    for needing in (each for each in MUTANTS if each.needs):
+        counterpart = find(conforming(needing), timeout=1)
+        assert needing.needs <= counterpart.declaration.capabilities
+        assert needing.needs <= make(needing.id).declaration.capabilities
+
+
+@pytest.mark.parametrize("fault_id", [each.id for each in MUTANTS if each.needs == AMQP])
+def test_bus_without_amqp_breaks_another_rule_by_the_same_fault(fault_id: str) -> None:
+    """So nothing goes unnoticed where FEAT-05 to FEAT-17 do not apply."""
+    catalogue, mutant = load(), fault(fault_id)
+    found = violation(adapter_of(mutant), profile_of(catalogue, mutant), mutant.run)
+    assert found is not None
+    assert [] != [rule for rule in found.rules if "amqp" not in catalogue.rule(rule).needs]

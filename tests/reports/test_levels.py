@@ -110,7 +110,7 @@ def test_required_capability_is_met_only_if_claimed_and_shown(perfect, catalogue
 
 def test_what_cannot_be_required_is_refused(catalogue) -> None:
     check_required(["core", "peek-lock"], catalogue)
-    for wrong in ("gold", "timestamps", "amqp"):
+    for wrong in ("gold", "timestamps"):
         with pytest.raises(UsageError, match=f"--require is '{wrong}'; give a level .core, "):
             check_required([wrong], catalogue)
 

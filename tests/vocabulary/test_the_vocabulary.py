@@ -103,3 +103,12 @@ def test_id_of_the_bus_equals_every_id_and_nothing_else() -> None:
     assert not v.same_properties(Map(a=v.NEW_ID), Map(a="x"))
     assert not v.same_properties(Map(a=v.NEW_ID), Map())
     assert 1 == len({v.NEW_ID, v.NEW_ID})
+
+
+def test_property_that_is_null_may_be_left_out_but_has_no_other_value() -> None:
+    """Nobody says whether it is there."""
+    sent = Map(a=None, b=1)
+    assert v.same_properties(sent, sent)
+    assert v.same_properties(sent, Map(b=1))
+    assert not v.same_properties(sent, Map(a="", b=1))
+    assert not v.same_properties(Map(b=1), sent)

@@ -22,7 +22,7 @@ MESSAGES = (
     Message(body="m3", message_id="i", properties={"n": 2.5, "none": ""}, to="t", size=300),
     Message(body="m4 ñ日本", subject="", properties={"n": "1"}, reply_to="r", content_type="text"),
     Message(body="m5", partition_key="a", properties={"n": 2**53}, size=90_000),
-    Message(body="m6", reply_to_session_id="s", properties={"n": -1, "far": "ñ" * 200}),
+    Message(body="m6", reply_to_session_id="s", properties={"n": None, "far": "ñ" * 200}),
 )
 """No two have the same properties; in all they take several frames."""
 
