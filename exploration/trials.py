@@ -22,9 +22,15 @@ LONGEST_DETAIL: Final = 65536
 """Maximum length of a cause and its detail, in characters; adapters' errors may be longer."""
 
 
-def blamed(violation: Violation, terms: Terms) -> v.RuleId:
-    """Return the rule that a violation is charged to, as in the verdicts."""
-    return to_blame(violation.rules, (), terms)
+def blamed(violation: Violation, terms: Terms, about: Sequence[v.RuleId] = ()) -> v.RuleId:
+    """Return the rule that a violation is charged to, as in the verdicts on a scenario.
+
+    Args:
+        violation: the violation.
+        terms: the rules in force.
+        about: the rules that the scenario is about, which are charged first.
+    """
+    return to_blame(violation.rules, about, terms)
 
 
 def ended_with(verdict: ScenarioVerdict, detail: str) -> Ended:
@@ -75,7 +81,8 @@ class Trial(Watch):
 
     def violated(self, sequence: Run, violation: Violation) -> None:
         """Record whether the broken rule is the one in question."""
-        self._broken = blamed(violation, self.terms) == self._rule
+        # A scenario about this rule has broken it, maybe together with rules that come first.
+        self._broken = blamed(violation, self.terms, (self._rule,)) == self._rule
         complaint = sequence.bus.complaint(sequence.events[-1], violation)
         self.ended = ended_with(ScenarioVerdict.FAILED, str(complaint))
 

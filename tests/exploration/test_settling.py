@@ -1,0 +1,56 @@
+"""What becomes of a failure: it is shrunk for the rule that it broke."""
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.faults import make
+from busproof.exploration.machine import terms_of
+from busproof.exploration.settling import settled
+from busproof.exploration.sizes import SIZES
+from busproof.history.records import Record
+from busproof.spec import load
+from busproof.vocabulary.commands import Command, CreateQueue, Peek, Receive, RenewLock, Send
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Event, Received
+from busproof.vocabulary.profile import profile_for
+
+PROFILE = profile_for(load(), edition="cs-2020-12")
+
+
+def ask(bus: Adapter, events: list[Event], command: Command) -> None:
+    outcome = bus.do(command, "c1").outcome
+    events.append(
+        Event(client="c1", connection="c1", called=0, returned=0, command=command, outcome=outcome)
+    )
+
+
+def failure_of_renewals(bus: Adapter) -> list[Event]:
+    """Return events up to a renewal in the second partition, which is refused."""
+    events: list[Event] = []
+    bus.start(PROFILE)
+    ask(bus, events, CreateQueue(queue="orders", partitioned=True))
+    for number in range(3):
+        ask(bus, events, Send(queue="orders", message=Message(body=f"m{number}", subject="x")))
+        ask(bus, events, Peek(queue="orders"))
+    for _ in range(3):
+        ask(bus, events, Receive(queue="orders"))
+    locks = [
+        event.outcome.message.lock_token or ""
+        for event in events
+        if isinstance(event.outcome, Received)
+    ]
+    for lock in locks[:2]:
+        ask(bus, events, RenewLock(queue="orders", lock_token=lock))
+    return events
+
+
+def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first() -> None:
+    """FEAT-10 is broken together with LOCK-04, which alone would be charged without a scenario."""
+    bus = make("locks-of-first-partition-renewed")
+    events = failure_of_renewals(bus)
+    records: list[Record] = []
+    found = settled(
+        bus, terms_of(bus, PROFILE), SIZES["quick"], "FEAT-10", events, write=records.append
+    )
+    assert found.repeats
+    assert 6 == len(found.commands)
+    kinds = [type(recorded.command) for recorded in found.commands]
+    assert [CreateQueue, Send, Send, Receive, Receive, RenewLock] == kinds
