@@ -23,11 +23,11 @@ from busproof import vocabulary as v
 from busproof.adapters.faults import adapter_of
 from busproof.history.files import load
 from busproof.history.records import History, Oracle, ScenarioVerdict
+from busproof.judging.applicability import profile_of
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.replay.search import Ended
-from busproof.judging.scenario_result import profile_of
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load as load_catalogue

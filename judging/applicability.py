@@ -1,6 +1,6 @@
 """Applicability: which rules a run can show, and why it cannot show the others."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -8,13 +8,45 @@ from busproof import vocabulary as v
 from busproof.history.records import Header, Oracle
 from busproof.spec import Catalogue, Rule
 
-__all__ = ["Terms", "auto_oracle"]
+__all__ = ["Terms", "auto_oracle", "profile_of"]
 
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:
     """Return the strict oracle if the adapter can identify partitions, otherwise the client one."""
     reveals_partitions = "witness" in capabilities or "outages" in capabilities
     return Oracle.STRICT if reveals_partitions else Oracle.CLIENT
+
+
+def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
+    """Return the profile in a history's header, with the rules that are not in force filled in.
+
+    Raises:
+        UsageError: the history names an edition, ambiguity or reading that does not exist.
+    """
+    recorded = header.profile
+    return v.profile_for(
+        catalogue,
+        edition=recorded.edition,
+        tier=recorded.tier.value,
+        readings=_within_reach(catalogue, recorded.readings),
+        partitions=recorded.partitions,
+        namespace_partitions=recorded.namespace_partitions,
+        messaging_units=recorded.messaging_units,
+    )
+
+
+def _within_reach(catalogue: Catalogue, readings: Mapping[str, str]) -> dict[str, str]:
+    """Return the readings without those that no run can tell from the default.
+
+    A history names the defaults of the day on which it was recorded, and one that is on record only
+    may be another one today.
+    """
+    return {
+        name: reading
+        for name, reading in readings.items()
+        if reading in catalogue.ambiguity(name).choices
+        or reading not in catalogue.ambiguity(name).readings
+    }
 
 
 @attrs.frozen(kw_only=True)

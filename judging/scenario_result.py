@@ -4,7 +4,7 @@ A scenario of a production history may be judged in parts, by several processes.
 the results of the parts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import attrs
@@ -24,7 +24,7 @@ from busproof.history.records import (
     ScenarioVerdict,
 )
 from busproof.history.render.outcomes import outcome_words
-from busproof.judging.applicability import Terms, auto_oracle
+from busproof.judging.applicability import Terms, auto_oracle, profile_of
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
@@ -33,7 +33,7 @@ from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
-__all__ = ["Checker", "Heard", "Part", "joined", "profile_of", "to_blame"]
+__all__ = ["Checker", "Heard", "Part", "joined", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
 """Rule that counts as broken if the only rules about an answer merely permit others."""
@@ -129,38 +129,6 @@ def joined(one: Part, other: Part) -> Part:
         goals=goals,
     )
     return Part(at=first.at, heard=heard, usable=one.usable and other.usable)
-
-
-def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
-    """Return the profile in a history's header, with the rules that are not in force filled in.
-
-    Raises:
-        UsageError: the history names an edition, ambiguity or reading that does not exist.
-    """
-    recorded = header.profile
-    return v.profile_for(
-        catalogue,
-        edition=recorded.edition,
-        tier=recorded.tier.value,
-        readings=_within_reach(catalogue, recorded.readings),
-        partitions=recorded.partitions,
-        namespace_partitions=recorded.namespace_partitions,
-        messaging_units=recorded.messaging_units,
-    )
-
-
-def _within_reach(catalogue: Catalogue, readings: Mapping[str, str]) -> dict[str, str]:
-    """Return the readings without those that no run can tell from the default.
-
-    A history names the defaults of the day on which it was recorded, and one that is on record only
-    may be another one today.
-    """
-    return {
-        name: reading
-        for name, reading in readings.items()
-        if reading in catalogue.ambiguity(name).choices
-        or reading not in catalogue.ambiguity(name).readings
-    }
 
 
 class Checker:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 from pytest_bdd.feature import get_feature
@@ -18,12 +18,13 @@ from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 from busproof import vocabulary as v
 from busproof.steps import STEP_MODULES
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
-from busproof.steps.paths_of_specs import follow
 from busproof.steps.playing import Definition, Player
 from busproof.steps.plugin import ANY_READING, RULE_ID
 from busproof.steps.stage import Stage
 from busproof.steps.waiting import SHOWN_LATE
-from busproof.tla.graphs import paths
+
+if TYPE_CHECKING:
+    from busproof.tla.graphs import paths
 
 __all__ = [
     "Case",
@@ -96,11 +97,13 @@ class Sequence(Case):
 class SpecPath(Case):
     """A path through the graph of a TLA+ spec."""
 
-    path: paths.Path_
-    suite: paths.Suite
+    path: "paths.Path_"
+    suite: "paths.Suite"
 
     def play(self, stage: Stage, player: Player) -> None:  # noqa: ARG002 - as `Case.play`
         """Send the commands of the path."""
+        from busproof.steps.paths_of_specs import follow
+
         for bus in stage.bus(self.name, self.rules):
             follow(bus, self.path, self.suite.setting)
 
@@ -136,6 +139,8 @@ def cases(
     if only == "exploration":
         return ()
     if source == "tla":
+        from busproof.tla.graphs import paths  # other runs start faster without it
+
         return tuple(
             SpecPath(name=path.name, path=path, suite=suite)
             for suite in paths.load_suites()

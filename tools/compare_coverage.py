@@ -16,11 +16,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.files import read, scenarios
 from busproof.history.records import Header, Oracle, Scenario
-from busproof.judging.applicability import auto_oracle
+from busproof.judging.applicability import auto_oracle, profile_of
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.replay.explanation import explain
-from busproof.judging.scenario_result import profile_of
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import load
 

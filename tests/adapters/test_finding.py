@@ -3,6 +3,7 @@
 import itertools
 import re
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -74,7 +75,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     def entry_points(*, group: str, name: str | None = None) -> list[EntryPoint]:
         return [point] if group == finding.GROUP and name in (None, point.name) else []
 
-    monkeypatch.setattr(finding, "entry_points", entry_points)
+    monkeypatch.setattr(metadata, "entry_points", entry_points)
 
 
 @pytest.mark.parametrize("name", ["model", "model?", "model?policy=hostile&seed=3"])
@@ -200,7 +201,7 @@ def test_an_installed_adapter_that_cannot_be_imported_is_reported(
 
 
 def test_the_package_of_an_installed_adapter_is_named() -> None:
-    (point,) = finding.entry_points(group="pytest11", name="hypothesispytest")
+    (point,) = metadata.entry_points(group="pytest11", name="hypothesispytest")
     assert finding._origin(point).startswith("hypothesis ")
 
 

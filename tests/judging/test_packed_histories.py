@@ -8,10 +8,11 @@ import recorded_cases as cases
 
 from busproof.history.packed import PackedEvents
 from busproof.history.records import Header, Scenario
+from busproof.judging.applicability import profile_of
 from busproof.judging.linearization import overlap
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.linearization.search import Search
-from busproof.judging.scenario_result import Checker, profile_of
+from busproof.judging.scenario_result import Checker
 from busproof.spec import load
 from busproof.vocabulary import CreateQueue, Done, Event, Message, Send
 from busproof.vocabulary.observability import observability_from

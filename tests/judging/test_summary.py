@@ -21,8 +21,9 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
+from busproof.judging.applicability import profile_of
 from busproof.judging.decompose import parts
-from busproof.judging.scenario_result import Checker, Heard, Part, joined, profile_of
+from busproof.judging.scenario_result import Checker, Heard, Part, joined
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view

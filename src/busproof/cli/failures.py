@@ -13,7 +13,7 @@ from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, History, Scenario, Started
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import CommandFile, commands_of, write_commands
-from busproof.judging.scenario_result import profile_of
+from busproof.judging.applicability import profile_of
 from busproof.spec import Catalogue
 
 __all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]

@@ -23,7 +23,6 @@ from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.history.files import load
 from busproof.history.records import AGAIN, Scenario, ScenarioVerdict
-from busproof.judging.verdicts import conformance as judge_history
 from busproof.spec import load as load_catalogue
 from busproof.steps import options
 
@@ -114,6 +113,8 @@ def _broken(recorded: Recorded, conformance: Conformance) -> tuple[Failure, ...]
 
 def _judged_here(folder: Path) -> Recorded:
     """Judge a history whose process could not say what it has found."""
+    from busproof.judging.verdicts import conformance as judge_history  # half a second, seldom used
+
     with busy("Judging what was recorded", lines=True):
         history = load(folder / child_run.HISTORY)
         return Recorded(
