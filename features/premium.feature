@@ -256,7 +256,7 @@ Feature: Premium tier
       And a transaction
       And a message with <key> was sent in the transaction
       When <second>
-      Then it is refused as an invalid operation
+      Then it is refused as an invalid operation, or the transaction's commit is refused
 
       Examples:
         | key              | second                                                         |

@@ -51,10 +51,13 @@ class Quotas(Family):
         if counting and partitions == 1 and counts.regular >= MOST_ENTITIES:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
         there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-        full = there >= A_UNIT * profile.messaging_units
-        per_unit = reading is QuotaPremium.PER_UNIT
-        if per_unit and full and kind is not EntityKind.SUBSCRIPTION:
+        full = there >= A_UNIT * profile.messaging_units and kind is not EntityKind.SUBSCRIPTION
+        if full and reading is QuotaPremium.PER_UNIT:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
+        # The page on quotas has a number for Premium, and the article says that none is owed.
+        either = full and reading is QuotaPremium.EITHER
+        if either and self.namespace.prefers("QUOTA-11", "refused", to="accepted"):
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-11")
 
     def check_partitioned(self, kind: EntityKind) -> None:
         """QUOTA-01 to QUOTA-05: check the limit of 100 partitioned entities (QUOTA-SHARED)."""
@@ -70,24 +73,36 @@ class Quotas(Family):
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-02" if queue else "QUOTA-03")
 
     def check_entities(self, kind: EntityKind, partitions: int) -> None:
-        """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, as the readings count them."""
+        """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, as the readings count them.
+
+        One page gives 1,000, too (QUOTA-ENTITIES). Those cannot be partitions: 100 partitioned
+        queues alone, which every edition allows (QUOTA-01), have 1,600.
+        """
         counts = self.namespace.counts
-        subscription = kind is EntityKind.SUBSCRIPTION
-        there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-        weight = 1
-        if self.namespace.reading(QuotaWeight) is QuotaWeight.PER_PARTITION:
-            there, weight = counts.stores, partitions
-        most = MOST_ENTITIES
-        disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
-        # Two pages give two numbers, and the reading matters only between them.
-        if disputed and self.namespace.reading(QuotaEntities) is QuotaEntities.THOUSAND:
-            most = LEAST_DISPUTED
-        if there + counts.subscriptions + weight <= most:
+        entities = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+        self.check_most(kind, entities, 1, LEAST_DISPUTED)
+        if self.namespace.reading(QuotaWeight) is QuotaWeight.ONE:
+            self.check_most(kind, entities, 1, MOST_ENTITIES)
+        else:
+            weight = 1 if kind is EntityKind.SUBSCRIPTION else partitions
+            self.check_most(kind, counts.stores, weight, MOST_ENTITIES)
+
+    def check_most(self, kind: EntityKind, there: int, weight: int, most: int) -> None:
+        """QUOTA-08, QUOTA-10: check that there is room for one more entity of this weight.
+
+        Whether subscriptions take any is open (QUOTA-SUBSCRIPTIONS).
+        """
+        subscriptions = self.namespace.counts.subscriptions
+        if there + subscriptions + weight <= most:
             return
-        if self.namespace.reading(QuotaSubscriptions) is QuotaSubscriptions.COUNTED:
-            there, subscription = there + counts.subscriptions, False
-        if not subscription and there + weight > most:
+        # No reading is chosen before it matters.
+        disputed = most == LEAST_DISPUTED
+        if disputed and self.namespace.reading(QuotaEntities) is QuotaEntities.TEN_THOUSAND:
+            return
+        if kind is not EntityKind.SUBSCRIPTION and there + weight > most:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
+        if self.namespace.reading(QuotaSubscriptions) is QuotaSubscriptions.COUNTED:
+            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-10")
 
     def count(self, entity: Entity, one: int) -> None:
         """QUOTA-05 to QUOTA-07: count an entity that was created (1) or deleted (-1)."""

@@ -125,8 +125,12 @@ class Bus(Driver):
 
         Raises:
             NotConforming: the answer has another type.
+            NotApplicable: a peek is refused, and a bus need not offer any (LIBRARIES=bus).
         """
         if not isinstance(outcome, kind):
+            no_peeks = self.profile.readings.get("LIBRARIES") == "bus" and kind is v.Peeked
+            if no_peeks and isinstance(outcome, v.Refused):
+                raise NotApplicable("reading: LIBRARIES=bus, a bus need not offer peeks")
             raise NotConforming(
                 f"the scenario expects {kind.__name__} and got {outcome_words(outcome)}"
             )

@@ -132,15 +132,18 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     # An entity that is no longer judged may have as many partitions as any.
     widest = namespace.profile.partitions * GREATEST_SIZE if perhaps else 1
     most += entity_counts.unknown * widest
-    # The page on quotas gives 1,000 beside 10,000, so a refusal from there on is possible.
-    disputed = namespace.reading("QUOTA-ENTITIES") == "either"
+    # The page on quotas gives 1,000 beside 10,000, so a refusal from there on is possible. Those
+    # cannot be partitions: 100 partitioned queues (QUOTA-01) have 1,600.
+    each = entity_counts.entities.latest + entity_counts.unknown
+    each += entity_counts.subscriptions.latest if may_count else 0
+    disputed = namespace.reading("QUOTA-ENTITIES") == "either" and each >= LEAST_DISPUTED
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
     must = least + lightest > MOST_ENTITIES
     counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
     quota = Quota(
         must=must,
-        may=most + heaviest > (LEAST_DISPUTED if disputed else MOST_ENTITIES),
+        may=disputed or most + heaviest > MOST_ENTITIES,
         rules=rules_if(
             (must or entity_counts.entities.earliest >= MOST_ENTITIES, "QUOTA-08"),
             (entity_counts.entities.earliest < MOST_ENTITIES <= counted, "QUOTA-10"),

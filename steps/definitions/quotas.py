@@ -155,3 +155,10 @@ def accepted_or_too_many(outcome: v.Outcome) -> None:
     """Check that the request was accepted, or refused because of the quota."""
     assert isinstance(outcome, v.Done | v.Refused), outcome
     assert isinstance(outcome, v.Done) or outcome.error is v.Error.QUOTA_EXCEEDED, outcome
+
+
+@then(parsers.parse("each of them was accepted, or the first {number:d} where so few may be all"))
+def all_owed_accepted(bus: Bus, outcomes: list[v.Outcome], number: int) -> None:
+    """Check the requests below the least quota that the readings name (QUOTA-ENTITIES)."""
+    may_be_all = bus.profile.readings.get("QUOTA-ENTITIES") == "either"
+    all_accepted(outcomes[:number] if may_be_all else outcomes)

@@ -132,6 +132,36 @@ def test_a_namespace_may_take_1000_entities_and_no_more_if_so_read(
     assert refusals == {isinstance(outcome, v.Refused) for outcome in answers}
 
 
+def test_a_hundred_partitioned_queues_fit_however_entities_are_counted() -> None:
+    """QUOTA-01 and QUOTA-06: the 1,000 of QUOTA-ENTITIES cannot be partitions."""
+    bus = Bus(profile(QUOTA_ENTITIES="either", QUOTA_WEIGHT="per-partition"))
+    bus.namespace.readings["QUOTA-ENTITIES"] = "thousand"
+    for number in range(100):
+        bus.create(f"queue-{number}")
+    bus.create("regular", partitioned=False)
+
+
+def test_subscriptions_take_room_as_they_are_read_to_count() -> None:
+    """QUOTA-10: the refusal names it where queues and topics alone would fit."""
+    bus = Bus(profile(QUOTA_WEIGHT="per-partition", QUOTA_SUBSCRIPTIONS="counted"))
+    bus.namespace.counts.stores, bus.namespace.counts.subscriptions = 9_000, 1_000
+    answer = bus.ask(v.CreateQueue(queue="q", partitioned=False))
+    assert ("QUOTA-10",) == answer.rules
+
+
+@pytest.mark.parametrize(("regular", "may_be_refused"), [(999, False), (1_000, True)])
+def test_premium_may_take_1000_entities_for_each_unit_and_no_more(
+    regular: int, *, may_be_refused: bool
+) -> None:
+    """QUOTA-11: unless a reading names the number, either answer is right."""
+    bus = Bus(profile(tier="premium"))
+    bus.namespace.counts.regular = regular
+    asked = v.CreateQueue(queue="q", partitioned=False)
+    answers = [answer.outcome for _, answer in ways(bus.namespace, asked, "c1")]
+    refused = any(isinstance(outcome, v.Refused) for outcome in answers)
+    assert (may_be_refused, v.Done()) == (refused, answers[0])
+
+
 def test_premium_counts_regular_entities_if_so_read() -> None:
     bus = Bus(profile(tier="premium", QUOTA_PREMIUM="counting"))
     bus.namespace.counts.regular = 10_000

@@ -51,6 +51,12 @@ class TestEntities:
         permits(filled(observer, regular=999), REGULAR, DONE)
         permits(filled(observer, regular=MANY), REGULAR, FULL, OTHER)
 
+    def test_1000_are_not_partitions_even_if_each_of_them_counts(self) -> None:
+        """QUOTA-01 and QUOTA-06: 100 partitioned queues leave room beside them."""
+        observer = observing({"QUOTA-ENTITIES": "either", "QUOTA-WEIGHT": "either"})
+        permits(filled(observer, queues=99), queue(), DONE)
+        permits(filled(observer, queues=100), REGULAR, DONE)
+
     def test_that_one_counts_once_is_shown_beyond_so_many_partitions(
         self, observer: Observer
     ) -> None:
