@@ -19,6 +19,7 @@ __all__ = [
     "TaggedUnion",
     "check_protocol",
     "declare_union",
+    "generate_code",
     "read_command",
     "read_outcome",
     "structure",
@@ -82,6 +83,16 @@ def structure_union(value: object, union: object, what: str) -> object:
         return cast(object, _SHORT.structure(value, cast(Any, union)))
     except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
         raise HistoryError(complaint(error, what)) from None
+
+
+def generate_code() -> None:
+    """Generate the code that reads and writes commands and outcomes, for processes forked later.
+
+    Otherwise each generates what it needs, at its first use.
+    """
+    for member in _HOME:
+        _SHORT.get_structure_hook(member)
+        _SHORT.get_unstructure_hook(member)
 
 
 def read_command(value: object) -> v.Command:
