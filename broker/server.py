@@ -20,6 +20,7 @@ from busproof.broker.core import Hub
 from busproof.broker.faulty import FaultyBus
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
+from busproof.broker.shared_port import SharedPort
 from busproof.broker.tls import Handshakes, secured
 from busproof.errors import UsageError
 from busproof.model.rules import NO_FAULT, Families
@@ -270,8 +271,8 @@ def _openings(
     def wrap() -> WebSocket:
         return WebSocket(make())
 
-    def converse() -> asyncio.StreamReaderProtocol:
-        return _Streams(asyncio.StreamReader(), answering)
+    def converse() -> asyncio.Protocol:
+        return SharedPort(answering, wrap)
 
     def speaking(
         port: int, spoken: Callable[[], asyncio.Protocol], tls: ssl.SSLContext | None = None
@@ -292,17 +293,6 @@ def _openings(
 def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments for a server: its bound socket, or its address."""
     return how if "sock" in how else place | how
-
-
-class _Streams(asyncio.StreamReaderProtocol):
-    """The streams of an HTTP connection, freed at once when it breaks."""
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Clean up after a client that has disconnected."""
-        if exc is not None:
-            # The streams keep the error, and its frames refer to the streams.
-            exc.__traceback__ = exc.__context__ = None
-        super().connection_lost(exc)
 
 
 async def _listening(

@@ -29,7 +29,7 @@ from busproof.broker.admin.access import is_local
 if TYPE_CHECKING:
     from busproof.broker.amqp.engine import Connection
 
-__all__ = ["PATH", "SUBPROTOCOL", "WebSocket"]
+__all__ = ["PATH", "SUBPROTOCOL", "WebSocket", "is_path"]
 
 PATH: Final = "/$servicebus/websocket"
 SUBPROTOCOL: Final = "AMQPWSB10"
@@ -164,7 +164,7 @@ class WebSocket(asyncio.Protocol):
             self._way.close(CloseReason.UNSUPPORTED_DATA)
 
     def _answer(self, request: Request) -> None:
-        if not _is_the_path(request.target):
+        if not is_path(request.target):
             self._refuse(404, f"AMQP is spoken at {PATH}.")
         elif not _may_ask(request):
             self._refuse(403, "Web pages of other hosts are refused.")
@@ -288,7 +288,8 @@ def _goodbye(code: int) -> CloseConnection:
     return CloseConnection(code=known)
 
 
-def _is_the_path(target: str) -> bool:
+def is_path(target: str) -> bool:
+    """Return whether AMQP is spoken at the target of a request."""
     # Clients write the path with a trailing slash, escapes and a query.
     return unquote(target.partition("?")[0]).rstrip("/").lower() == PATH
 

@@ -3,8 +3,10 @@
 import asyncio
 import re
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from select import select
 from typing import Any, Final, cast
 
@@ -121,6 +123,61 @@ def test_the_official_client_sends_and_receives(web: Web, name: str) -> None:
                     found.append(str(each))
                     receiver.complete_message(each)
     assert [name, name * 5_000] == found
+
+
+@pytest.fixture
+def shared(web: Web) -> Web:
+    """The same broker at its port for HTTP, as the service has both at 443."""
+    return Web(web.served, int(web.served.admin.rpartition(":")[2]))
+
+
+def test_port_of_http_takes_websockets(shared: Web, name: str) -> None:
+    """The official clients ask there for both."""
+    with shared.client() as client:
+        with client.get_queue_sender("plain") as sender:
+            sender.send_messages(ServiceBusMessage(name))
+        with client.get_queue_receiver("plain") as receiver:
+            (found,) = receiver.receive_messages(1, 20)
+            receiver.complete_message(found)
+    assert name == str(found)
+    assert shared.served.ask("/health")["status"] == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("head", "answer"),
+    [
+        (f"GET {PATH} HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 400 "),
+        (f"GET {PATH}/more HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 401 "),
+        ("GET /health HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 200 "),
+        ("HEAD /health HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 "),
+        ("GET /health", b""),
+        ("\x16\x03\x01\0", b"HTTP/1.1 400 "),
+        (f"GET /{'x' * 1_500} HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 401 "),
+    ],
+)
+def test_first_line_may_be_cut_anywhere(shared: Web, head: str, answer: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in head.encode("latin-1"):
+            client.sendall(bytes([byte]))
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(100).startswith(answer)
+
+
+@pytest.mark.parametrize("tls", [["--admin-tls"], ["--tls"]])
+def test_port_of_https_takes_websockets(tmp_path: Path, start: Start, tls: list[str]) -> None:
+    authority = tmp_path / "authority.pem"
+    options = [each for option in tls for each in (option, str(authority))]
+    served = start(*options, *(["--tls-port", "0"] if "--tls" in tls else []))
+    found = re.search(r"HTTPS on \S+:(\d+)", served.said)
+    assert found is not None
+    port = int(found[1])
+    trusting = ssl.create_default_context(cafile=str(authority))
+    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    with trusting.wrap_socket(plain, server_hostname="localhost") as client:
+        asked = Request(host="localhost", target=PATH, subprotocols=[SUBPROTOCOL])
+        client.sendall(WSConnection(ConnectionType.CLIENT).send(asked))
+        assert client.recv(100).startswith(b"HTTP/1.1 101")
 
 
 @pytest.mark.parametrize("offered", [("AMQPWSB10",), ("amqp",), ("mqtt", "amqp")])
