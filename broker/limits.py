@@ -69,7 +69,7 @@ class Limits:
         67_108_864,
         1_024,
         LARGEST,
-        "bytes of all states of sessions, and of properties that settlements add",
+        "bytes of all states of sessions, properties that settlements add, and rules",
     )
     idle: int = _limit(240, 0, 86_400, "seconds that a connection may be silent; 0: unlimited")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")

@@ -13,7 +13,7 @@ from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import Content
 from busproof.broker.storage.payload_codec import unpacked
 
-__all__ = ["OF_STATE", "Contents", "Name", "State"]
+__all__ = ["OF_STATE", "Contents", "Counted", "Name"]
 
 NOTHING: Final[Mapping[str, bytes]] = {}
 
@@ -46,7 +46,7 @@ class Name(str):
 
 
 class Ledger:
-    """The bytes that receivers have added: states of sessions, properties of messages.
+    """The bytes that are kept besides messages: states of sessions, properties, rules.
 
     They are freed with the last record that has them, and leave the ledger by that alone.
     """
@@ -59,21 +59,25 @@ OF_STATE: Final = 1_024
 """Memory of a state besides its bytes: a session stays as long as it has one, even if empty."""
 
 
-class State(str):
-    """The state of a session, counted in a ledger for as long as anything refers to it."""
+class Counted(str):
+    """A text that is counted in a ledger for as long as anything refers to it.
 
-    __slots__ = ("_ledger",)
+    It is the state of a session, or the name of a rule, which stays as long as the rule does.
+    """
+
+    __slots__ = ("_ledger", "_size")
     _ledger: Ledger
+    _size: int
 
-    def __new__(cls, text: str, ledger: Ledger) -> "State":
-        """Count a state."""
+    def __new__(cls, text: str, ledger: Ledger, size: int) -> "Counted":
+        """Count so many bytes for a text."""
         made = super().__new__(cls, text)
-        made._ledger = ledger
-        ledger.total += OF_STATE + len(text)
+        made._ledger, made._size = ledger, size
+        ledger.total += size
         return made
 
     def __del__(self) -> None:
-        self._ledger.total -= OF_STATE + len(self)
+        self._ledger.total -= self._size
 
 
 class Added(dict[str, bytes]):

@@ -33,10 +33,12 @@ from busproof.broker.admin.subscription_rules import (
 from busproof.broker.admin.updates import managed, updated
 from busproof.broker.admin.written_entities import VERSION, WrittenEntities
 from busproof.broker.amqp.refusals import Refusal, too_many_of
+from busproof.broker.amqp.subscription_rules import count_rule
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.core import Hub
 from busproof.broker.entity_status import STATUSES, status_of
 from busproof.broker.names import objection_to
+from busproof.broker.payloads import Counted
 from busproof.model.values import EntityKind
 
 __all__ = ["Entities"]
@@ -186,6 +188,8 @@ class Entities:
             )
         if (v.SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
+        # What the model does not have is kept as it was written.
+        self._hub.check_added(len(request.body))
         if "if-match" in request.headers:
             return 200, self._updated(self._existing(path), description, version)
         self._check_room(path)
@@ -194,7 +198,7 @@ class Entities:
         element, rule = description.child("DefaultRuleDescription"), None
         commands: tuple[v.Command, ...]
         if isinstance(command, v.CreateSubscription) and element is not None and len(element):
-            rule = first_rule_in(element)
+            rule = count_rule(self._hub, first_rule_in(element), len(request.body))
             commands = (command, *replacing_default(command, rule))
         else:
             commands = (command,)
@@ -250,7 +254,9 @@ class Entities:
             kept[FORWARDING] = destination(self._hub.bus, properties, FORWARDING) or ""
         keys = description.child(KEYS)
         text = "" if keys is None or not len(keys) else ET.tostring(keys, "unicode")
-        self._hub.descriptions.change(path, said=Map(kept), keys=text)
+        size = len(text) + sum(len(name) + len(value) for name, value in kept.items())
+        counted = Counted(text, self._hub.contents.ledger, size)
+        self._hub.descriptions.change(path, said=Map(kept), keys=counted)
         if "Status" in kept:
             self._hub.say_status(path, kept["Status"])
         idle = {

@@ -9,7 +9,7 @@ from busproof.broker.admin.entity_requests import page_of
 from busproof.broker.admin.http import Request
 from busproof.broker.admin.managed_namespace import ManagedNamespace, to_seconds
 from busproof.broker.admin.rule_descriptions import action_of, filter_of, rule_element
-from busproof.broker.amqp.subscription_rules import check_expressions, check_room
+from busproof.broker.amqp.subscription_rules import check_expressions, check_room, count_rule
 from busproof.broker.names import objection_to
 
 __all__ = ["SubscriptionRules", "first_rule_in", "replacing_default"]
@@ -57,7 +57,7 @@ class SubscriptionRules:
         known = {rule.name: rule for rule in self._found_rules(path)}
         if request.method == "PUT":
             element = atom.read_description(request.body).element
-            rule = rule_in(element, name)
+            rule = count_rule(self._namespace.hub, rule_in(element, name), len(request.body))
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)

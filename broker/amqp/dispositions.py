@@ -91,6 +91,13 @@ class Disposition:
     outcome: int
     undeliverable: bool = False
     details: Mapping[str, Any] = attrs.field(factory=dict)
+    _encoded: dict[str, bytes] = attrs.field(init=False, eq=False)
+
+    @_encoded.default
+    def _encode(self) -> dict[str, bytes]:
+        # Encoded once, however many messages share the values.
+        details = {name: value for name, value in self.details.items() if name != REASON}
+        return {name: value_of(value) for name, value in details.items() if value is not None}
 
     def settlement(self, queue: str, token: str) -> v.Settlement:
         """Return the command for this settlement.
@@ -129,8 +136,7 @@ class Disposition:
 
         The dead-letter reason is not among them, because the model stores it.
         """
-        details = {name: value for name, value in self.details.items() if name != REASON}
-        return {name: value_of(value) for name, value in details.items() if value is not None}
+        return dict(self._encoded)
 
 
 def value_of(value: Any) -> bytes:

@@ -9,6 +9,7 @@ from busproof.spec import load
 
 __all__ = [
     "Refusal",
+    "answer_too_large",
     "disabled",
     "disposition_too_large",
     "insist",
@@ -224,12 +225,21 @@ def too_much_added(size: int, most: int) -> Refusal:
     )
 
 
-def too_much_added_by_all(most: int) -> Refusal:
-    """Return the refusal for a state or properties beyond what all receivers may add."""
+def answer_too_large(size: int, most: int) -> Refusal:
+    """Return the refusal of a request for more bytes of messages than an answer may have."""
     return Refusal(
         "amqp:resource-limit-exceeded",
-        f"Receivers have added as much as they may to sessions and messages, {most:,} bytes: "
-        "clear states of sessions, or complete messages.",
+        f"These messages have {size:,} bytes; at most {most:,} are answered: request fewer.",
+        403,
+    )
+
+
+def too_much_added_by_all(most: int) -> Refusal:
+    """Return the refusal for a state, properties or a rule beyond what all may add."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"States of sessions, properties added to messages, and rules have {most:,} bytes, as much "
+        "as they may together: clear states, complete messages or delete rules.",
         403,
     )
 

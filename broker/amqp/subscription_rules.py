@@ -3,15 +3,24 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import attrs
 from proton import Described, ulong
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.core import Hub
+from busproof.broker.payloads import Counted
 from busproof.filters.objections import objection_to_action, objection_to_filter
 from busproof.filters.parameters import with_values
 
-__all__ = ["action_of", "check_expressions", "check_room", "described", "filter_of"]
+__all__ = [
+    "action_of",
+    "check_expressions",
+    "check_room",
+    "count_rule",
+    "described",
+    "filter_of",
+]
 
 FIELDS: Final = (
     ("correlation-id", "correlation_id"),
@@ -24,6 +33,9 @@ FIELDS: Final = (
     ("content-type", "content_type"),
 )
 """Fields of a correlation filter, in the order in which they are written."""
+
+OF_RULE: Final = 2_048
+"""Memory of a rule besides its texts, in bytes."""
 
 # The codes of filters have one zero fewer than those of rules and actions, in the documents and in
 # the clients. JavaScript compares the numbers, so symbols would not work.
@@ -103,6 +115,30 @@ def check_room(hub: Hub, topic: str) -> None:
         >= most
     ):
         raise too_many_of("rules", topic, most)
+
+
+def count_rule(hub: Hub, rule: v.SubscriptionRule, described: int = 0) -> v.SubscriptionRule:
+    """Return a rule whose texts are counted for as long as it is there.
+
+    Args:
+        hub: the broker's core.
+        rule: the rule.
+        described: bytes of the client's description that are kept with it.
+
+    Raises:
+        Refusal: with it, all rules and all that receivers add would be too large together.
+    """
+    size = OF_RULE + described + len(rule.action or "") + _size_of(rule.filter)
+    hub.check_added(size)
+    return attrs.evolve(rule, name=Counted(rule.name, hub.contents.ledger, size))
+
+
+def _size_of(chosen: v.Filter) -> int:
+    if isinstance(chosen, v.CorrelationFilter):
+        fields = [getattr(chosen, ours) or "" for _, ours in FIELDS]
+        texts = [*fields, *chosen.properties, *map(str, chosen.properties.values())]
+        return sum(map(len, texts))
+    return len(chosen.expression) if isinstance(chosen, v.SqlFilter) else 0
 
 
 def _text(value: Any) -> str | None:

@@ -1,6 +1,6 @@
 """Management operations on messages: peek, settle, renew, schedule, cancel and delete."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from busproof.broker.amqp.incoming_links import PARSED_AT_ONCE, delay_of, parsin
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
 from busproof.broker.amqp.outgoing_links import effect_of, outgoing
-from busproof.broker.amqp.refusals import Refusal, insist
+from busproof.broker.amqp.refusals import Refusal, answer_too_large, insist
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
 from busproof.model import Answer
@@ -62,6 +62,8 @@ __all__ = [
 NO_CONTENT: Final = 204
 MOST_PEEKED: Final = 250
 """Maximum number of messages in a peek, as in the service."""
+PEEKED_BYTES: Final = 1_048_576
+"""Bytes of messages after which a peek ends, as it may anywhere; 250 large ones took 60 MB."""
 MOST_DELETED: Final = 4000
 """Maximum number of messages that a request may delete."""
 ENDLESS: Final = 2**62
@@ -85,7 +87,8 @@ def peek(asking: Asking, fields: Said) -> Reply:
     bus = asking.connection.hub.bus
     answer = bus.browse(asking.path, fields.get("session-id"), first, count)
     insist(answer, asking.path)
-    views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
+    peeked = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
+    views = list(_within(asking, peeked, PEEKED_BYTES))
     # Clients expect this status, not an empty list.
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
@@ -93,13 +96,25 @@ def peek(asking: Asking, fields: Said) -> Reply:
     return Reply({"messages": [{"message": message} for message in shown]})
 
 
+def _within(asking: Asking, views: Iterable[MessageView], most: int) -> Iterator[MessageView]:
+    """Yield messages until so many bytes are reached."""
+    size = 0
+    for view in views:
+        yield view
+        size += asking.connection.hub.contents.size(view.body)
+        if size >= most:
+            break
+
+
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
     """Receive deferred messages by their sequence numbers."""
     # The documents specify a ubyte and Python sends a uint, so only the number matters.
     settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
+    numbers = _numbers(asking, fields)
+    _check_size(asking, numbers)
     command = ReceiveDeferred(
         queue=asking.path,
-        sequence_numbers=_numbers(asking, fields),
+        sequence_numbers=numbers,
         mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
         session_id=fields.get("session-id"),
     )
@@ -108,6 +123,17 @@ def receive_deferred(asking: Asking, fields: Said) -> Reply:
     # The model has locked them by now, but clients expect the state that they were received from.
     views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
+
+
+def _check_size(asking: Asking, numbers: Iterable[int]) -> None:
+    """Check that messages fit into an answer, before they are locked for it."""
+    hub = asking.connection.hub
+    entity = hub.bus.entity(asking.path)
+    known = {} if entity is None else entity.messages
+    bodies = [known[number].message.body for number in numbers if number in known]
+    size = sum(hub.contents.size(body) for body in bodies)
+    if size > (most := hub.limits.answers):
+        raise answer_too_large(size, most)
 
 
 def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
@@ -151,6 +177,8 @@ def settle(asking: Asking, fields: Said) -> Reply:
     tokens = [token_of(_token(token)) for token in asking.several(fields["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
     # Check first: if one message would get too many properties, none is settled.
+    added = sum(len(name) + len(value) for name, value in disposition.more().items())
+    asking.connection.hub.check_added(added * len(tokens))
     effects = [effect_of(asking.connection, settlement, disposition) for settlement in settlements]
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)

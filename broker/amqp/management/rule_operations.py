@@ -9,6 +9,7 @@ from busproof.broker.amqp.subscription_rules import (
     action_of,
     check_expressions,
     check_room,
+    count_rule,
     described,
     filter_of,
 )
@@ -30,11 +31,12 @@ def add_rule(asking: Asking, fields: Said) -> Reply:
     # The default rule is named `$Default`, so names of rules may begin with a dollar sign.
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
+    rule = v.SubscriptionRule(name=name, filter=chosen, action=action)
     asking.ask(
         v.AddRule(
             topic=topic,
             subscription=subscription,
-            rule=name,
+            rule=count_rule(asking.connection.hub, rule).name,
             filter=chosen,
             transaction=asking.transaction,
             action=action,

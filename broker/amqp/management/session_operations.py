@@ -15,7 +15,7 @@ from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
 from busproof.broker.direct_actions import PASSED_AT_ONCE, listed
-from busproof.broker.payloads import OF_STATE, State
+from busproof.broker.payloads import OF_STATE, Counted
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
@@ -50,8 +50,9 @@ def set_state(asking: Asking, fields: Said) -> Reply:
     session_id, state = str(fields["session-id"]), fields.get("session-state")
     text, hub = None, asking.connection.hub
     if state is not None:
-        hub.check_added(OF_STATE + len(content := binary(state)))
-        text = State(content.decode(TEXT), hub.contents.ledger)
+        size = OF_STATE + len(content := binary(state))
+        hub.check_added(size)
+        text = Counted(content.decode(TEXT), hub.contents.ledger, size)
     asking.ask(v.SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     if text is None:
         # A cleared state is not remembered, because clients could name any number of sessions.
