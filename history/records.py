@@ -18,6 +18,7 @@ __all__ = [
     "EXPLORATION",
     "REPEATED",
     "SENTENCE",
+    "Began",
     "Ended",
     "Header",
     "History",
@@ -62,6 +63,23 @@ class ScenarioVerdict(StrEnum):
 
 
 @attrs.frozen(kw_only=True)
+class Began:
+    """What was there before a history that begins in the middle.
+
+    The contents of its entities are unknown then: messages, locks, sessions and copies. The history
+    must have every request that was answered after it began, or that was never answered.
+
+    Attributes:
+        names: the queues and topics that existed before; empty for all that are used before
+            they are created.
+        settings: for entities with known settings, the commands that would create them.
+    """
+
+    names: tuple[str, ...] = ()
+    settings: tuple[v.Command, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class Header:
     """The first record: the implementation, its profile, and what an observer sees of it.
 
@@ -78,6 +96,7 @@ class Header:
         seed: the seed of the run's random choices, if there were any.
         planned: how many scenarios the run was to record, if known.
         rules: the rules and families that the run was limited to; empty if it was not limited.
+        began: what was there before; `None` if the history creates every entity that it uses.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -92,6 +111,7 @@ class Header:
     seed: int | None = None
     planned: int | None = None
     rules: tuple[str, ...] = ()
+    began: Began | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -25,6 +25,7 @@ from busproof.history.records import (
 )
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle, profile_of
+from busproof.judging.begun.judge import judged_begun
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
@@ -153,6 +154,7 @@ class Checker:
         self.terms = Terms.of(catalogue, header, profile, chosen)
         recorded = v.observability_from(header.clock, header.slack, header.capabilities)
         self._observability = observability_for(recorded, chosen)
+        self._began = header.began
 
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
@@ -194,7 +196,10 @@ class Checker:
         events: Sequence[v.Event] = scenario.events
         if self.terms.profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        return self._result(scenario, judge(events, self.terms.profile, self._observability))
+        profile, seen = self.terms.profile, self._observability
+        if self._began is not None:
+            return self._result(scenario, judged_begun(events, profile, seen, self._began))
+        return self._result(scenario, judge(events, profile, seen))
 
     def _result(self, scenario: Scenario, judged: Judged) -> Heard:
         heard = _heard(scenario)

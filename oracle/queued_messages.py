@@ -133,6 +133,7 @@ class Stored:
         gone: whether it has expired and cannot be received any more.
         owed: the rule by which it must arrive eventually, though it may not have arrived yet.
         rivalled: the rule by which it or a copy of it must arrive eventually.
+        fleeting: whether it may vanish whenever nobody holds it (`Observability.begun`).
     """
 
     number: int
@@ -168,12 +169,14 @@ class Stored:
     gone: bool = False
     owed: v.RuleId | None = None
     rivalled: v.RuleId | None = None
+    fleeting: bool = False
 
     @property
     def available(self) -> bool:
         """Whether a receive surely finds it: it is there, not locked and not deferred."""
         # `deferred` is `None` if an unanswered request may have deferred the message.
-        return self.certain and self.lock is None and self.deferred is False
+        free = self.certain and self.lock is None and self.deferred is False
+        return free and not self.fleeting
 
 
 @attrs.frozen(weakref_slot=False)

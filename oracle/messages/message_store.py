@@ -57,7 +57,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         dies=dies,
         **facts,
     )
-    changes = _available(queue, stored) if certain else {}
+    changes = _available(queue, stored) if stored.available else {}
     changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
     if certain:
         changes["fronts"] = in_front(queue, where, number)

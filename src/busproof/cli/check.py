@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import attrs
 import click
 
-from busproof.cli import known_failures, required
+from busproof.cli import began, known_failures, required
 from busproof.cli.console import busy
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
@@ -129,6 +130,9 @@ def _judged(args: Options) -> "Conformance":
     file = _file(Path(args.history))
     with seldom_collected():
         history = load(file)
+    said = began.began_of(args)
+    if said is not None:
+        history = attrs.evolve(history, header=attrs.evolve(history.header, began=said))
     try:
         events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
@@ -179,6 +183,7 @@ COMMAND: Final = Command(
             type=click.Choice(("strict", "client")),
             help="strict or client (default: strict if the history names partitions)",
         ),
+        began.OPTION,
         *known_failures.OPTIONS,
         required.REQUIRE,
         option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),

@@ -1,0 +1,449 @@
+"""Fragments: the events of one entity that existed before, after a beginning that explains them.
+
+What was before a history is unknown. So each entity is judged by itself, as a queue that began with
+requests whose answers were lost: of the messages that it gives and nobody sent, of the sessions
+that clients use and never accepted. An oracle allows whatever such requests may have done. An
+answer that would depend on more of the past is left out or made weaker, which forbids nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.judging.begun.entities import Entities, is_successful, path_of
+from busproof.judging.replay.evidence import base_path, messages_of, tokens_of, views_of
+
+__all__ = ["ENTITY", "Fragment", "fragments"]
+
+ENTITY: Final = "entity"
+"""Name of the queue that stands for an entity."""
+SHORTEST: Final = 1
+LONGEST: Final = 300 * v.MICROSECONDS
+OFTEN: Final = 1_000_000
+ENDING: Final = (v.DeleteQueue, v.DeleteTopic, v.RestoreQueue)
+SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
+TRANSACTIONS: Final = (v.BeginTransaction, v.CommitTransaction, v.RollBackTransaction)
+KEPT: Final = (
+    *(v.Send, v.SendBatch, v.Schedule, v.CancelScheduled),
+    *(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.RenewLock),
+    *(v.AcceptSession, v.CloseSession, v.RenewSessionLock, v.SetSessionState),
+)
+RECEIVING: Final = (v.Receive, v.ReceiveBatch, v.ReceiveDeferred)
+OF_HOLDERS: Final = (
+    *RECEIVING,
+    *(v.CloseSession, v.RenewSessionLock, v.SetSessionState, v.GetSessionState),
+)
+LOST: Final = v.Indeterminate()
+
+
+@attrs.frozen(kw_only=True)
+class Fragment:
+    """The events of one entity.
+
+    Attributes:
+        path: the path of the entity.
+        before: requests that stand for the past, before all events.
+        events: the events, made weaker where they depend on the past.
+        indices: the index of each event in the history.
+        left_out: connections with receives that were left out.
+        is_certain: whether a message that was sent is surely there until somebody takes it.
+    """
+
+    path: str
+    before: tuple[v.Event, ...]
+    events: tuple[v.Event, ...]
+    indices: tuple[int, ...]
+    left_out: frozenset[str]
+    is_certain: bool
+
+
+def fragments(events: Sequence[v.Event], entities: Entities) -> Iterator[list[Fragment]]:
+    """Yield the fragment of each entity; more than one if its settings can be different."""
+    sorted_events = _Sorted(events)
+    for path in sorted_events.of_paths:
+        made = _Fragmenting(sorted_events, entities, path)
+        yield [made.fragment(partitioned) for partitioned in entities.partitionings(path)]
+
+
+Indexed = list[tuple[int, v.Event]]
+
+
+class _Sorted:
+    """The events of a part, by what they concern.
+
+    Attributes:
+        of_paths: the events about each entity.
+        begun: the transactions that begin in the history.
+    """
+
+    def __init__(self, events: Sequence[v.Event]) -> None:
+        self.of_paths: dict[str, Indexed] = defaultdict(list)
+        self.begun: set[str] = set()
+        self._of_transactions: dict[str, Indexed] = defaultdict(list)
+        self._outages: dict[str, Indexed] = defaultdict(list)
+        self._advances: Indexed = []
+        self._ends: dict[str, tuple[int, int]] = {}
+        for index, event in enumerate(events):
+            self._add(index, event)
+
+    def _add(self, index: int, event: v.Event) -> None:
+        command = event.command
+        if isinstance(command, v.AdvanceClock):
+            self._advances.append((index, event))
+        elif isinstance(command, TRANSACTIONS):
+            self._of_transactions[command.transaction].append((index, event))
+            if isinstance(command, v.BeginTransaction) and isinstance(event.outcome, v.Done):
+                self.begun.add(command.transaction)
+        elif isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
+            self._outages[base_path(command.queue)].append((index, event))
+        elif (path := path_of(command)) is not None:
+            self.of_paths[path].append((index, event))
+            if isinstance(command, ENDING) and not isinstance(event.outcome, v.Unsupported):
+                self._ends.setdefault(path, (index, event.called))
+
+    def of_entity(self, path: str) -> Indexed:
+        """Return the events about one entity until a request that may end its life."""
+        own = self.of_paths[path]
+        named = {getattr(event.command, "transaction", None) for _, event in own} & self.begun
+        chosen = [*own, *self._advances, *self._outages.get(base_path(path), ())]
+        for name in named:
+            chosen += self._of_transactions[str(name)]
+        chosen.sort(key=itemgetter(0))
+        bases = {path, v.owner_of(path), base_path(path)}
+        ends = [self._ends[base] for base in bases if base in self._ends]
+        if not ends:
+            return chosen
+        last, moment = min(ends)
+        return [
+            (index, event)
+            for index, event in chosen
+            if index < last and (event.returned or 0) <= moment
+        ]
+
+
+class _Fragmenting:
+    def __init__(self, events: _Sorted, entities: Entities, path: str) -> None:
+        self._path = path
+        self._entities = entities
+        self._is_plain = not v.is_dead_letter_queue(path) and v.SUBSCRIPTIONS not in path
+        self._needs_session = entities.requires_session(path)
+        known = entities.settings.get(path)
+        self._known = known if isinstance(known, v.CreateQueue) else None
+        self._all = events.of_entity(path)
+        own = [event for _, event in self._all if path_of(event.command) == path]
+        used = {getattr(event.command, "transaction", None) for event in own}
+        self._transactions = events.begun & used
+        self._sent: dict[str, int] = {}
+        self._times: dict[str, int] = defaultdict(int)
+        for place, event in enumerate(own):
+            if isinstance(event.command, SENDING) and not isinstance(event.outcome, v.Refused):
+                for message in messages_of(event.command):
+                    self._sent.setdefault(message.body, place)
+                    self._times[message.body] += 1
+        self._own = own
+        self._set_aside = self._deferred_before()
+        self._tokens = {
+            view.lock_token
+            for event in own
+            for view in views_of(event.outcome)
+            if view.lock_token is not None and view.body not in self._set_aside
+        }
+        self._scheduled = {
+            event.outcome.sequence_number for event in own if isinstance(event.outcome, v.Scheduled)
+        }
+        self._left_out: set[str] = set()
+        self._is_certain = self._keeps_messages()
+
+    def _keeps_messages(self) -> bool:
+        """Return whether nothing unknown takes messages away."""
+        known = self._known
+        if known is None or known.duplicate_detection or v.destinations(known):
+            return False
+        return not any(
+            isinstance(event.command, v.DeleteBatch)
+            or (isinstance(event.command, v.UpdateQueue) and event.command.forward_to is not None)
+            for event in self._own
+        )
+
+    def _deferred_before(self) -> set[str]:
+        """Return the bodies of messages that were received by number and never deferred."""
+        bodies: dict[str, str] = {}
+        deferred: set[str] = set()
+        before: set[str] = set()
+        for event in self._own:
+            command = event.command
+            for view in views_of(event.outcome):
+                if isinstance(command, v.ReceiveDeferred) and view.body not in deferred:
+                    before.add(view.body)
+                if view.lock_token is not None:
+                    bodies[view.lock_token] = view.body
+            batched = isinstance(command, v.SettleBatch)
+            if isinstance(command, v.Defer) or (
+                batched and getattr(command, "disposition", None) is v.Disposition.DEFER
+            ):
+                deferred.update(bodies.get(token, "") for token in tokens_of(command))
+        return before
+
+    # The beginning ----------------------------------------------------------------------------
+
+    def fragment(self, partitioned: bool) -> Fragment:
+        """Return the fragment of the entity, if it is partitioned or not."""
+        translated = [
+            (index, changed)
+            for index, event in self._all
+            if (changed := self._translated(event)) is not None
+        ]
+        first = min((event.called for _, event in self._all), default=0)
+        before = [
+            v.Event(client="before", called=first, returned=first, command=command, outcome=outcome)
+            for command, outcome in self._beginning(partitioned)
+        ]
+        before += [
+            v.Event(
+                client=f"before {session}",
+                connection=connection,
+                called=first,
+                command=v.AcceptSession(queue=ENTITY, session_id=session),
+                outcome=LOST,
+            )
+            for connection, session in self._holders()
+        ]
+        return Fragment(
+            path=self._path,
+            before=tuple(before),
+            events=tuple(event for _, event in translated),
+            indices=tuple(index for index, _ in translated),
+            left_out=frozenset(self._left_out),
+            is_certain=self._is_certain,
+        )
+
+    def _beginning(self, partitioned: bool) -> Iterator[tuple[v.Command, v.Outcome]]:
+        if self._known is not None and self._is_plain:
+            yield (
+                attrs.evolve(
+                    self._known, queue=ENTITY, forward_to=None, forward_dead_letters_to=None
+                ),
+                v.Done(),
+            )
+        else:
+            yield (
+                v.CreateQueue(
+                    queue=ENTITY,
+                    partitioned=partitioned,
+                    requires_session=self._needs_session,
+                    lock_duration=LONGEST,
+                    max_delivery_count=OFTEN,
+                ),
+                v.Done(),
+            )
+            yield v.UpdateQueue(queue=ENTITY, lock_duration=SHORTEST), LOST
+        for partition in self._brought_up():
+            yield v.TakePartitionDown(queue=ENTITY, partition=partition), LOST
+        for message in self._messages_from_before():
+            yield v.Send(queue=ENTITY, message=message), LOST
+
+    def _brought_up(self) -> Iterator[int]:
+        """Yield the partitions that come up and were never taken down."""
+        down: set[int] = set()
+        for _, event in self._all:
+            if isinstance(event.command, v.TakePartitionDown):
+                down.add(event.command.partition)
+            elif isinstance(event.command, v.BringPartitionUp):
+                if event.command.partition not in down:
+                    yield event.command.partition
+                down.add(event.command.partition)
+
+    def _messages_from_before(self) -> Iterator[v.Message]:
+        """Yield messages of which each may have been there before."""
+        shown: dict[v.Message, set[int | None]] = defaultdict(set)
+        given: set[str] = set()
+        for place, event in enumerate(self._own):
+            for view in views_of(event.outcome):
+                given.add(view.body)
+                if self._is_old(view.body, place):
+                    shown[_as_sent(self._cleaned(view))].add(view.sequence_number)
+        for message, numbers in shown.items():
+            if message.body not in self._set_aside:
+                yield from [message] * max(1, len(numbers - {None}))
+        if self._known is None or not self._known.duplicate_detection:
+            return
+        firsts: dict[str, v.Message] = {}
+        for event in self._own:
+            for message in messages_of(event.command):
+                if message.message_id is not None:
+                    firsts.setdefault(message.message_id, message)
+        for message in firsts.values():
+            if message.body not in given:
+                yield attrs.evolve(message, body=f"before {message.body}", time_to_live=None)
+
+    def _is_old(self, body: str, place: int) -> bool:
+        return self._times[body] != 1 or self._sent.get(body, place) >= place
+
+    def _holders(self) -> Iterator[tuple[str, str]]:
+        """Yield each connection with a session that it uses and did not accept."""
+        held: set[tuple[str, str]] = set()
+        for event in self._own:
+            command = event.command
+            session = getattr(command, "session_id", None)
+            if isinstance(event.outcome, v.SessionAccepted):
+                session = event.outcome.session_id
+            if session is None or isinstance(event.outcome, v.Refused):
+                continue
+            place = (event.connection, session)
+            if isinstance(command, OF_HOLDERS) and place not in held:
+                yield place
+            if isinstance(command, (*OF_HOLDERS, v.AcceptSession, v.AcceptNextSession)):
+                held.add(place)
+
+    # The events -------------------------------------------------------------------------------
+
+    def _translated(self, event: v.Event) -> v.Event | None:
+        """Return an event as the fragment has it; `None` if it has not."""
+        command = event.command
+        translated: v.Event | None = None
+        if isinstance(event.outcome, v.Unsupported):
+            return None
+        if isinstance(command, v.AdvanceClock):
+            translated = event
+        elif isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
+            is_here = base_path(command.queue) == base_path(self._path)
+            if is_here and not isinstance(event.outcome, v.Refused):
+                translated = self._moved(event)
+        elif isinstance(command, TRANSACTIONS):
+            if command.transaction in self._transactions:
+                translated = event if is_successful(event.outcome) else _lost(event)
+        elif path_of(command) == self._path:
+            translated = self._own_event(event)
+        return translated
+
+    def _own_event(self, event: v.Event) -> v.Event | None:
+        """Return a request about the entity as the fragment has it."""
+        if isinstance(event.outcome, v.Refused):
+            return self._refused(event)
+        transaction = getattr(event.command, "transaction", None)
+        if transaction is None or transaction in self._transactions:
+            return self._answered(event)
+        is_kept = isinstance(event.command, (*SENDING, v.Settlement))
+        if not is_kept or not self._may_be_kept(event.command):
+            return None
+        return _lost(self._moved(event, transaction=None))
+
+    def _refused(self, event: v.Event) -> v.Event | None:
+        if isinstance(event.command, v.SettleBatch):
+            known = tuple(t for t in event.command.lock_tokens if t in self._tokens)
+            return _lost(self._moved(event, lock_tokens=known)) if known else None
+        return _lost(self._moved(event)) if isinstance(event.command, v.ReceiveDeferred) else None
+
+    def _may_be_kept(self, command: v.Command) -> bool:
+        tokens = tokens_of(command)
+        return all(token in self._tokens for token in tokens)
+
+    @staticmethod
+    def _moved(event: v.Event, **changes: Any) -> v.Event:
+        command: Any = event.command
+        return attrs.evolve(event, command=attrs.evolve(command, queue=ENTITY, **changes))
+
+    def _answered(self, event: v.Event) -> v.Event | None:
+        command = event.command
+        answered: v.Event | None = None
+        match command:
+            case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred() | v.Peek():
+                answered = self._with_views(event)
+            case v.SettleBatch() | v.RenewLocks():
+                answered = self._with_known_locks(event, command)
+            case v.AcceptNextSession():
+                answered = self._with_session(event)
+            case v.GetSessionState():
+                answered = self._with_state(event, command)
+            case v.UpdateQueue():
+                moved = self._moved(event, forward_to=None, status=None)
+                answered = moved if moved.command != v.UpdateQueue(queue=ENTITY) else None
+            case v.CancelScheduled() if command.sequence_number not in self._scheduled:
+                pass
+            case _ if isinstance(command, KEPT) and self._may_be_kept(command):
+                answered = self._moved(event)
+        return answered
+
+    def _with_known_locks(
+        self, event: v.Event, command: v.SettleBatch | v.RenewLocks
+    ) -> v.Event | None:
+        """Return a request about those of its locks that the history shows."""
+        known = tuple(token for token in command.lock_tokens if token in self._tokens)
+        if isinstance(event.outcome, v.RenewedSeveral):
+            event = attrs.evolve(event, outcome=v.RenewedSeveral())
+        return self._moved(event, lock_tokens=known) if known else None
+
+    @staticmethod
+    def _with_session(event: v.Event) -> v.Event | None:
+        """Return an accept of the session that was found; which others there are is unknown."""
+        if not isinstance(event.outcome, v.SessionAccepted):
+            return None
+        accept = v.AcceptSession(queue=ENTITY, session_id=event.outcome.session_id)
+        return attrs.evolve(event, command=accept, outcome=v.Done())
+
+    def _with_state(self, event: v.Event, command: v.GetSessionState) -> v.Event:
+        """Return what sets a session's state to what it was, if nobody has set it so far."""
+        if not isinstance(event.outcome, v.SessionState):
+            return self._moved(event)
+        place = self._own.index(event)
+        for at, other in enumerate(self._own):
+            is_set = isinstance(other.command, v.SetSessionState)
+            is_sooner = at < place or other.called < (event.returned or 0)
+            is_of_it = getattr(other.command, "session_id", None) == command.session_id
+            if is_set and is_of_it and is_sooner and not isinstance(other.outcome, v.Refused):
+                return self._moved(event)
+        setting = v.SetSessionState(
+            queue=ENTITY, session_id=command.session_id, state=event.outcome.state
+        )
+        return attrs.evolve(event, command=setting, outcome=v.Done())
+
+    def _with_views(self, event: v.Event) -> v.Event | None:
+        outcome = event.outcome
+        if isinstance(outcome, v.Indeterminate):
+            return None if isinstance(event.command, v.Peek) else self._moved(event)
+        if isinstance(outcome, v.Empty):
+            return self._moved(event) if self._is_certain else None
+        is_peek = isinstance(event.command, v.Peek)
+        views = [
+            self._cleaned(view)
+            for view in views_of(outcome)
+            if view.body not in self._set_aside and not (is_peek and self._is_aside(view))
+        ]
+        if len(views) < len(views_of(outcome)) and not is_peek:
+            self._left_out.add(event.connection)
+            if isinstance(event.command, v.ReceiveDeferred):
+                return None
+        if not views:
+            return None
+        if isinstance(outcome, v.Received):
+            return attrs.evolve(self._moved(event), outcome=v.Received(message=views[0]))
+        kind = v.Peeked if is_peek else v.ReceivedSeveral
+        return attrs.evolve(self._moved(event), outcome=kind(messages=tuple(views)))
+
+    def _is_aside(self, view: v.MessageView) -> bool:
+        is_active = view.state in (None, v.MessageState.ACTIVE)
+        return not is_active and self._times[view.body] != 1
+
+    def _cleaned(self, view: v.MessageView) -> v.MessageView:
+        """Return a view without what depends on the past."""
+        changes: dict[str, Any] = {"dead_letter_reason": None, "time_to_live": None, "size": None}
+        if self._times[view.body] != 1 or not self._is_certain:
+            changes |= {"delivery_count": None, "locked_until": None}
+        if not self._is_plain:
+            changes |= {"partition_key": None, "message_id": None}
+            if not self._needs_session:
+                changes["session_id"] = None
+        return attrs.evolve(view, **changes)
+
+
+def _as_sent(view: v.MessageView) -> v.Message:
+    names = [field.name for field in attrs.fields(v.Message)]
+    return v.Message(**{name: getattr(view, name) for name in names})
+
+
+def _lost(event: v.Event) -> v.Event:
+    return attrs.evolve(event, outcome=LOST, returned=None, witness=None)

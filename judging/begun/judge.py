@@ -1,0 +1,152 @@
+"""Judging of the entities of a history that begins in the middle, one by one."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.history.records import Began
+from busproof.judging.begun.entities import Entities
+from busproof.judging.begun.fragments import Fragment, fragments
+from busproof.judging.begun.narrowing import parts_of
+from busproof.judging.garbage import seldom_collected
+from busproof.judging.judge import STATES_LIMIT, Violation
+from busproof.judging.linearization.overlap import Judged, judged
+from busproof.judging.linearization.search import Ended, Search
+from busproof.judging.replay.evidence import independent_parts
+from busproof.judging.workload import without_times
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import accept
+
+__all__ = ["Accused", "accusations", "judged_begun"]
+
+STEPS_AN_EVENT: Final = 50
+STEPS_AT_LEAST: Final = 3_000
+
+
+@attrs.frozen(kw_only=True)
+class Accused:
+    """A violation that no past explains; `order` has the events that show it, in their order."""
+
+    path: str
+    order: tuple[int, ...]
+    violation: Violation
+
+
+@seldom_collected()
+def judged_begun(
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    began: Began,
+) -> Judged:
+    """Judge events of which some concern entities that existed before.
+
+    Independent parts without such entities are judged as always. Of the others each entity is
+    judged by itself, and only what no past explains is a violation; they show no rule.
+    """
+    if observability.clock is v.Clock.VIRTUAL:
+        # Times of a lock's end count from a beginning that nobody knows.
+        events = [attrs.evolve(one, outcome=without_times(one.outcome)) for one in events]
+    entities = Entities(events, began.settings, began.names, witness=observability.partitions)
+    plain: set[int] = set()
+    shortest: Accused | None = None
+    for indices in independent_parts(events):
+        part = [events[index] for index in indices]
+        if not entities.is_begun(part):
+            plain.update(index for index in indices if not _is_of_the_past(events[index]))
+            continue
+        for accused in accusations(part, entities, profile, observability):
+            order = tuple(indices[place] for place in accused.order)
+            if shortest is None or len(order) < len(shortest.order):
+                shortest = attrs.evolve(accused, order=order)
+    judged_wholly = sorted(plain)
+    result = judged([events[index] for index in judged_wholly], profile, observability)
+    result = attrs.evolve(result, order=tuple(judged_wholly[place] for place in result.order))
+    if shortest is None or result.violation is not None:
+        return result
+    return Judged(
+        evidence=result.evidence,
+        decided=[()] * (len(shortest.order) - 1),
+        violation=shortest.violation,
+        order=shortest.order,
+    )
+
+
+def _is_of_the_past(event: v.Event) -> bool:
+    """Return whether an answer depends on which entities there were before."""
+    is_refused = isinstance(event.command, v.Creation) and isinstance(event.outcome, v.Refused)
+    return is_refused or isinstance(event.command, v.ListQueues | v.ListTopics)
+
+
+def accusations(
+    events: Sequence[v.Event],
+    entities: Entities,
+    profile: v.Profile,
+    observability: v.Observability,
+) -> Iterator[Accused]:
+    """Yield a violation of each entity of a part that no past explains, if it has one."""
+    for ways in fragments(events, entities):
+        found = [_of_whole(way, profile, observability) for way in ways]
+        if found and all(found) and found[0] is not None:
+            yield found[0]
+
+
+def _of_whole(
+    fragment: Fragment, profile: v.Profile, observability: v.Observability
+) -> Accused | None:
+    if observability.clock is v.Clock.REAL:
+        for part in parts_of(fragment):
+            found = _judged(part, profile, observability)
+            if found is not None:
+                return found
+    return _judged(fragment, profile, observability)
+
+
+def _judged(
+    fragment: Fragment, profile: v.Profile, observability: v.Observability
+) -> Accused | None:
+    held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
+    seen = attrs.evolve(
+        observability,
+        partial=True,
+        begun=True,
+        fleeting=not fragment.is_certain,
+        left_out=fragment.left_out,
+    )
+    start: tuple[Namespace, ...] = (fresh_namespace(held_to, seen),)
+    for event in fragment.before:
+        start = accept(start, event).possible
+        if not start:
+            return None
+    if observability.clock is v.Clock.VIRTUAL:
+        return _in_order(fragment, start)
+    search = Search(fragment.events, start)
+    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(fragment.events)
+    if search.run(steps, steps) is not Ended.IMPOSSIBLE:
+        return None
+    end = search.longest_path()
+    why = end.why()
+    order = tuple(fragment.indices[place] for place in end.order)
+    return Accused(
+        path=fragment.path,
+        order=order,
+        violation=Violation(index=len(order) - 1, rules=why.rules, allowed=why.outcomes),
+    )
+
+
+def _in_order(fragment: Fragment, start: tuple[Namespace, ...]) -> Accused | None:
+    possible = start
+    for place, event in enumerate(fragment.events):
+        accepted = accept(possible, event)
+        if not accepted.possible:
+            return Accused(
+                path=fragment.path,
+                order=fragment.indices[: place + 1],
+                violation=Violation(index=place, rules=accepted.rules, allowed=accepted.outcomes),
+            )
+        if len(accepted.possible) > STATES_LIMIT:
+            return None
+        possible = accepted.possible
+    return None

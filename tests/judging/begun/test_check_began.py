@@ -1,0 +1,128 @@
+"""`busproof check --began`: a log of production, of queues that were there before."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from busproof import vocabulary as v
+from busproof.cli.main import main
+from busproof.history.files import HistoryWriter
+from busproof.history.records import Began, Header
+from busproof.spec import load
+
+CONFIG = {
+    "UserConfig": {
+        "Namespaces": [
+            {
+                "Name": "ns",
+                "Queues": [
+                    {"Name": "orders", "Properties": {"EnablePartitioning": True}},
+                ],
+            }
+        ]
+    }
+}
+
+
+def seen(body: str, token: str, number: int = 7) -> v.Received:
+    """Return a message that a receive gives."""
+    view = v.MessageView(body=body, sequence_number=number, lock_token=token, delivery_count=3)
+    return v.Received(message=view)
+
+
+GIVEN_AGAIN: list[tuple[v.Command, v.Outcome]] = [
+    (v.Receive(queue="orders"), seen("old", "t1")),
+    (v.Complete(queue="orders", lock_token="t1"), v.Done()),
+    (v.Receive(queue="orders"), seen("old", "t2")),
+]
+LEFT_OUT: list[tuple[v.Command, v.Outcome]] = [
+    (v.Send(queue="orders", message=v.Message(body="new")), v.Done()),
+    (v.Receive(queue="orders"), v.Empty()),
+]
+FROM_BEFORE: list[tuple[v.Command, v.Outcome]] = [
+    (v.Complete(queue="orders", lock_token="unseen"), v.Done()),
+    (v.Receive(queue="orders"), seen("old", "t1")),
+    (v.Abandon(queue="orders", lock_token="t1"), v.Done()),
+    (v.Receive(queue="orders"), seen("older", "t2", 3)),
+]
+
+
+def write(
+    folder: Path, exchanges: list[tuple[v.Command, v.Outcome]], began: Began | None = None
+) -> str:
+    """Write a history of one client on a real clock; return its path."""
+    header = Header(
+        profile=v.profile_for(load()),
+        clock=v.Clock.REAL,
+        capabilities=("peek-lock", "sequence-numbers", "witness"),
+        began=began,
+    )
+    path = folder / "history.jsonl"
+    with HistoryWriter(path) as writer:
+        writer.write(header)
+        for index, (command, outcome) in enumerate(exchanges):
+            moment = 1_000_000 + 1_000 * index
+            writer.write(
+                v.Event(called=moment, returned=moment + 500, command=command, outcome=outcome)
+            )
+    return str(path)
+
+
+def violated(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the rules that the report in JSON calls violated."""
+    rules = json.loads(capsys.readouterr().out)["rules"]
+    return [rule["id"] for rule in rules if rule["verdict"] == "violated"]
+
+
+def test_a_settled_message_that_is_given_again_is_accused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, GIVEN_AGAIN)
+    assert 1 == main(["check", history, "--began", "unknown", "--format", "json"])
+    assert ["LIFE-03"] == violated(capsys)
+
+
+def test_what_was_there_before_is_not_accused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE)
+    assert 3 == main(["check", history, "--began", "unknown", "--format", "json"])
+    assert [] == violated(capsys)
+
+
+def test_a_file_with_the_settings_accuses_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, LEFT_OUT)
+    config = tmp_path / "Config.json"
+    config.write_text(json.dumps(CONFIG), encoding="utf-8")
+    assert 3 == main(["check", history, "--began", "unknown", "--format", "json"])
+    assert [] == violated(capsys)
+    assert 1 == main(["check", history, "--began", str(config), "--format", "json"])
+    assert ["LIFE-09"] == violated(capsys)
+
+
+def test_the_header_may_say_what_was_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = (v.CreateQueue(queue="orders"),)
+    history = write(tmp_path, LEFT_OUT, Began(names=("orders",), settings=settings))
+    assert 1 == main(["check", history, "--format", "json"])
+    assert ["LIFE-09"] == violated(capsys)
+
+
+def test_an_entity_that_is_not_named_has_to_be_created(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE, Began(names=("another",)))
+    assert 1 == main(["check", history, "--format", "json"])
+    assert violated(capsys)
+
+
+def test_a_file_that_is_missing_gets_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE)
+    assert 2 == main(["check", history, "--began", str(tmp_path / "nowhere.json")])
+    assert "nowhere.json" in capsys.readouterr().err

@@ -1,0 +1,122 @@
+"""No suffix of a valid history is accused, whatever was before it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from random import Random
+
+import pytest
+import recorded_cases as cases
+
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+from busproof.history.records import Began, Oracle
+from busproof.history.render.gherkin import request_of
+from busproof.history.replay import RecordedCommand, resolved
+from busproof.judging.begun.judge import judged_begun
+from busproof.judging.judge import observability_for
+from busproof.steps.distilled import DistilledSequence, distilled_sequences
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+POLICIES = ("round-robin", "random", "hostile")
+EVERY = 1 if FULL else 12
+CUTS = 4 if FULL else 1
+SEEDS = range(120 if FULL else 12)
+EDITION = "cs-2020-12"
+REAL = v.Observability(clock=v.Clock.REAL, slack=cases.HOSTILE_SLACK)
+
+
+def known(events: Sequence[v.Event]) -> tuple[v.Command, ...]:
+    """Return the settings of the entities that these events create and do not change."""
+    made: dict[str, v.Command] = {}
+    for event in events:
+        command = event.command
+        if isinstance(command, v.CreateQueue | v.CreateTopic | v.CreateSubscription):
+            if isinstance(event.outcome, v.Done):
+                made[v.created_path(command)] = command
+        elif isinstance(command, v.UpdateQueue | v.DeleteQueue):
+            made.pop(command.queue, None)
+        elif isinstance(command, v.DeleteTopic):
+            made = {path: one for path, one in made.items() if command.topic not in path}
+    return tuple(made.values())
+
+
+@cache
+def asked(sequence: DistilledSequence) -> tuple[RecordedCommand, ...]:
+    """Return the commands of a sequence."""
+    parts = [each.partition(" asks: ") for each in sequence.commands]
+    return tuple(
+        RecordedCommand(number=number, connection=connection, command=request_of(request))
+        for number, (connection, _, request) in enumerate(parts, 1)
+    )
+
+
+def played(policy: str, sequence: DistilledSequence, seed: int) -> list[v.Event]:
+    """Return what a bus with this policy answers to a sequence."""
+    adapter = ModelAdapter(policy=policy, seed=seed)
+    adapter.start(cases.profile())
+    tokens: dict[int, str] = {}
+    events = []
+    for request in asked(sequence):
+        command = resolved(request.command, tokens)
+        if command is None:
+            continue
+        observed = adapter.do(command, request.connection)
+        event = v.Event(
+            connection=request.connection,
+            command=command,
+            outcome=observed.outcome,
+            witness=observed.witness,
+        )
+        events.append(event)
+        view = getattr(observed.outcome, "message", None)
+        if view is not None and view.lock_token is not None:
+            tokens[request.number] = view.lock_token
+    return events
+
+
+def suffixes(events: Sequence[v.Event], random: Random) -> Iterator[tuple[list[v.Event], Began]]:
+    """Yield the events after some moments, and what may be known of those before."""
+    for _ in range(CUTS):
+        at = random.randrange(1, max(2, len(events)))
+        # Whoever begins to record does not know which requests will never be answered.
+        pending = [one for one in events[:at] if isinstance(one.outcome, v.Indeterminate)]
+        rest = [*pending, *events[at:]]
+        yield rest, Began()
+        yield rest, Began(settings=known(events[:at]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
+    adapter = ModelAdapter(policy=policy)
+    declared = adapter.declaration
+    seen = observability_for(
+        v.observability_from(declared.clock, declared.slack, declared.capabilities), Oracle.STRICT
+    )
+    accused = []
+    for number, sequence in enumerate(distilled_sequences()):
+        if number % EVERY != POLICIES.index(policy) % EVERY and not FULL:
+            continue
+        events = played(policy, sequence, number)
+        for rest, began in suffixes(events, Random(number)):
+            judged = judged_begun(rest, cases.profile(), seen, began)
+            if judged.violation is not None:
+                accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
+    assert [] == accused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_suffix_of_overlapping_requests_is_accused(policy: str) -> None:
+    accused = []
+    for case in cases.clean(policy, SEEDS):
+        random = Random(case.name)
+        at = random.randrange(1, max(event.called for event in case.events))
+        rest = [one for one in case.events if one.returned is None or one.returned > at]
+        settings = known([one for one in case.events if one not in rest])
+        for began in (Began(), Began(settings=settings)):
+            judged = judged_begun(rest, cases.header().profile, REAL, began)
+            if judged.violation is not None:
+                accused.append((case.name, at, judged.violation.rules))
+    assert [] == accused
