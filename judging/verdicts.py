@@ -24,6 +24,10 @@ from busproof.spec import Catalogue, Rule
 __all__ = ["Hearing", "conformance", "exit_code", "verdicts"]
 
 NEVER_AROSE = "the situation never arose"
+PROMOTED = (
+    "it would be violated, but a forced change of region may have lost or doubled messages "
+    "(REGION-CHANGE)"
+)
 
 
 class Hearing:
@@ -149,6 +153,8 @@ def _verdict(rule: Rule, terms: Terms, summary: OfRule) -> RuleVerdict:
         return attrs.evolve(open_yet, verdict=Verdict.NOT_APPLICABLE, cause=cause, oracle="")
     scenarios = tuple(in_order(summary.breaking if summary.broken else summary.deciding))
     open_yet = attrs.evolve(open_yet, events=summary.events, scenarios=scenarios)
+    if summary.broken and terms.profile.may_have_lost:
+        return attrs.evolve(open_yet, verdict=Verdict.INCONCLUSIVE, cause=PROMOTED)
     if summary.broken:
         return _violated(open_yet, summary)
     verdict, cause = _unbroken(summary.own, summary.events)

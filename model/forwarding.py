@@ -3,7 +3,8 @@
 An entity that forwards stores none of its messages. Each is forwarded at once, keeps its
 properties, and its key selects a partition as if it had been sent to the destination. A message is
 forwarded at most four times in a row. One that cannot be forwarded is not lost: its source
-dead-letters it, or keeps it in the transfer dead-letter queue (FORWARD-FAILED).
+dead-letters it, or keeps it in the transfer dead-letter queue (FORWARD-FAILED). A dead letter that
+cannot go on waits in its queue, and may be tried again when its destination is enabled or has room.
 """
 
 from typing import Final
@@ -11,8 +12,9 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.model.ambiguities import ForwardFailed, ForwardHops, ForwardMessageId
 from busproof.model.family import Family
-from busproof.model.state import NO_PARTITIONS, Entity
-from busproof.model.values import EntitySettings, InTransit, Key, Refusal
+from busproof.model.life_cycle import ACTIVE
+from busproof.model.state import NO_PARTITIONS, Entity, QueuedMessage
+from busproof.model.values import DIRECT, EntitySettings, InTransit, Key, Refusal
 
 __all__ = ["Forwarding"]
 
@@ -59,8 +61,45 @@ class Forwarding(Family):
         if transit.dead_letters < MOST_DEAD_LETTERS:
             onward = InTransit(0, transit.dead_letters + 1, transit.reason)
             reason = self.deliver(source, message, onward)
-        if reason is not None:
-            self.rules.messages.enqueue(source, message, partition, transit)
+        if reason is None:
+            return
+        queued = self.rules.messages.enqueue(source, message, partition, transit)
+        if reason is not TOO_FAR:
+            self.let_wait(queued)
+
+    def let_wait(self, queued: QueuedMessage) -> None:
+        """FWD-37: let a dead letter wait for its destination, if that may take it later."""
+        destination = self.namespace.entities.get(queued.entity.settings.forward_to or "")
+        if destination is not None:
+            destination.awaited_by[queued] = None
+
+    def try_waiting(self, destination: Entity) -> None:
+        """FWD-37: try again soon what waits for a destination that was enabled or has more room."""
+        waiting = destination.awaited_by
+        while waiting:
+            first = next(iter(waiting))
+            if first.is_there and first.state is ACTIVE:
+                now = self.namespace.now
+                first.entity.look_at("forwarding.try_again", now, first, first.number)
+                return
+            del waiting[first]
+
+    def try_again(self, queued: QueuedMessage) -> None:
+        """FWD-37: forward a dead letter that could not go on, or let it wait further.
+
+        Nobody says whether a bus tries again (FORWARD-FAILED). After one that goes on, the next.
+        """
+        source = queued.entity
+        destination = self.namespace.entities.get(source.settings.forward_to or "")
+        if destination is None or not queued.is_there or queued.state is not ACTIVE:
+            return
+        if self.namespace.prefers("FWD-37", "stays", to="tried-again"):
+            return
+        onward = DIRECT._replace(dead_letters=1, reason=queued.reason)
+        if self.deliver(source, queued.message, onward) is None:
+            self.rules.messages.remove(queued)
+            destination.awaited_by.pop(queued, None)
+            self.try_waiting(destination)
 
     def deliver(self, source: Entity, message: v.Message, onward: InTransit) -> str | None:
         """FWD-07 to FWD-13, FWD-19 to FWD-21: deliver a message, or return the reason why it stays.

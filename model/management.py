@@ -257,6 +257,8 @@ class Management(Family):
         journal.touch(entity)
         entity.settings = after
         entity.status = command.status or entity.status
+        if command.status is not None and command.status.takes:
+            self.rules.forwarding.try_waiting(entity)
         if dlq is not None:
             journal.touch(dlq)
             dlq.settings = attrs.evolve(dlq.settings, lock_duration=after.lock_duration)

@@ -118,7 +118,9 @@ class Sizes(Family):
         return len(entity.partitions) == 1 or self.namespace.states("SIZE-07")
 
     def charge(self, entity: Entity, partition: int, size: int) -> None:
-        """SIZE-12, SIZE-13: count bytes added to a partition, or removed from it."""
+        """SIZE-12, SIZE-13, FWD-37: count bytes added to a partition, or removed from it."""
         counters = entity.owner.partitions[partition]
         self.namespace.journal.touch(counters)
         counters.bytes += size
+        if size < 0 and entity.owner.awaited_by:
+            self.rules.forwarding.try_waiting(entity.owner)

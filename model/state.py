@@ -116,6 +116,10 @@ class QueuedMessage(Record):
                 entity.caches.setdefault(self.cached_by, []).append(self)
         if self.expires_at is not None:
             entity.look_at("expiry.end", self.expires_at, self, self.number)
+        if entity.kind is EntityKind.DEAD_LETTERS and entity.settings.forward_to is not None:
+            destination = entity.namespace.entities.get(entity.settings.forward_to)
+            if destination is not None:
+                destination.awaited_by[self] = None
 
 
 @record()
@@ -174,7 +178,7 @@ class DuplicateEntry(Record):
         self.entity.look_at("duplicates.forget", self.until, self, 0, self.name[1])
 
 
-@record(indexes=("caches", "free_sessions"))
+@record(indexes=("caches", "free_sessions", "awaited_by"))
 class Entity(Record):
     """A queue, topic, subscription or dead-letter queue; a regular one has one partition.
 
@@ -189,6 +193,7 @@ class Entity(Record):
         rules: on a subscription, its rules in the order of their addition.
         caches: an index of the messages in caches of front ends, by connection.
         free_sessions: an index of sessions that may be free.
+        awaited_by: an index of dead letters that could not be forwarded here, in their order.
     """
 
     namespace: "NamespaceState"
@@ -213,6 +218,7 @@ class Entity(Record):
     rules: tuple[v.SubscriptionRule, ...] = ()
     caches: dict[str, list[QueuedMessage]] = attrs.field(factory=dict)
     free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
+    awaited_by: dict[QueuedMessage, None] = attrs.field(factory=dict)
 
     def look_at(self, rule: str, moment: int, thing: Any, number: int, name: str = "") -> None:
         """Set a timer at which the rule is called for this record of the entity."""

@@ -75,6 +75,11 @@ class Profile:
         return self.tier is not Tier.PREMIUM or self.is_partitioned
 
     @property
+    def may_have_lost(self) -> bool:
+        """PREM-18: whether a forced change of region may have lost or doubled any message."""
+        return self.readings.get("REGION-CHANGE") == "forced"
+
+    @property
     def kind(self) -> str:
         """The kind of namespace, as `tiers` of rules name it: the tier or `partitioned-premium`."""
         return PARTITIONED_PREMIUM if self.is_partitioned else self.tier.value

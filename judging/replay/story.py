@@ -126,6 +126,8 @@ def _timer(rule: str, thing: Any) -> str:
             return f"the lock of {thing.message.body!r} ends"
         case "sessions.end":
             return f"the lock of session {thing.name!r} ends"
+        case "forwarding.try_again":
+            return f"dead letter {thing.message.body!r} is tried again"
         case "expiry.end":
             return f"{thing.message.body!r} expires"
     return f"MessageId {thing.name[1]!r} is forgotten"

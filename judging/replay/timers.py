@@ -25,12 +25,14 @@ LATENESS: Final = 120 * v.MICROSECONDS
 """How late a bus may do by itself what it does, if the reading is `bounded`."""
 HOP: Final = "forwarding.go_on"
 TOO: Final = "forwarding.go_too"
+AGAIN: Final = "forwarding.try_again"
 DEAD: Final = "dead_letters.move"
 UNDER_WAY: Final = (HOP, DEAD)
 LATE: Final = {
     "scheduling.activate": "SCHEDULE-DELAY",
     HOP: "FORWARD-DELAY",
     TOO: "",
+    AGAIN: "",
     DEAD: "DEAD-LETTER-DELAY",
     "transactions.lapse": "",
 }
@@ -254,7 +256,7 @@ class Clock:
             due = [timer for timer in under_way if timer[3] not in timers.undone and is_live(timer)]
             timers.present.difference_update(map(key_of, under_way))
             self._fire_all(sorted(due), self._namespace.now)
-        timers.heap = [timer for timer in timers.heap if timer[4] != TOO]
+        timers.heap = [timer for timer in timers.heap if timer[4] not in (TOO, AGAIN)]
         heapify(timers.heap)
 
     def _pop(self) -> list[Timer]:

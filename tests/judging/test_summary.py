@@ -168,6 +168,18 @@ def test_shortest_counterexample_is_reported(sends: int, queue: str) -> None:
     assert queue == violated.counterexample.events[-1].client
 
 
+def test_forced_change_of_region_leaves_nothing_to_accuse() -> None:
+    """Nobody who says that there was one is told of a violation: any message may be lost."""
+    recorded = cases.header()
+    readings = recorded.profile.readings.set("REGION-CHANGE", "forced")
+    header = attrs.evolve(recorded, profile=attrs.evolve(recorded.profile, readings=readings))
+    history = History(header=header, scenarios=(Scenario(events=tuple(wrong("q", 0, 1))),))
+    found = {each.id: each for each in conformance(history, load()).rules}
+    assert Verdict.VIOLATED not in {each.verdict for each in found.values()}
+    assert Verdict.INCONCLUSIVE is found["LIFE-01"].verdict
+    assert "REGION-CHANGE" in found["LIFE-01"].cause
+
+
 def test_a_part_without_a_verdict_leaves_the_whole_without_one() -> None:
     """Unless another part breaks a rule."""
     first, second = Part(at=0, heard=Heard(exhausted="too long")), Part(at=5, heard=Heard())

@@ -1,9 +1,15 @@
 """Forwarding: hops, destinations that are gone, full or down, and circles."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import pytest
 from model_driver import SECOND, Bus, profile
 
 from busproof import vocabulary as v
+from busproof.model import RoundRobin
+
+T = TypeVar("T")
 
 
 def test_message_is_forwarded_four_times_in_a_row(bus: Bus) -> None:
@@ -102,3 +108,79 @@ def test_message_without_key_is_forwarded_to_any_partition(bus: Bus) -> None:
         bus.send(f"m{number}", message_id="i")
     held = bus.namespace.entities["r"].messages.values()
     assert 3 == len({each.partition for each in held})
+
+
+def dead_letter_of(bus: Bus, body: str, **values: object) -> None:
+    """Let a message of queue q become a dead letter."""
+    bus.send(body, **values)
+    bus.done(v.DeadLetter(queue="q", lock_token=bus.receive("q").lock_token, reason="why"))
+
+
+DEAD = "q" + v.DEAD_LETTERS
+
+
+def test_dead_letters_go_on_once_their_destination_is_enabled_again(bus: Bus) -> None:
+    """In their order, with their reason, and each of them once."""
+    bus.create("r", partitioned=False)
+    bus.create("q", partitioned=False, forward_dead_letters_to="r")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    dead_letter_of(bus, "m1")
+    dead_letter_of(bus, "m2")
+    assert 2 == len(bus.namespace.entities[DEAD].messages)
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.RECEIVE_DISABLED))
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    first = bus.receive("r")
+    assert ("m1", "why") == (first.body, first.dead_letter_reason)
+    assert ["m2"] == bus.bodies("r")
+    assert 0 == len(bus.namespace.entities[DEAD].messages)
+
+
+def test_dead_letter_goes_on_once_its_destination_has_room(bus: Bus) -> None:
+    """And waits further if that is not enough."""
+    bus.create("r", partitioned=False)
+    bus.create("q", partitioned=False, forward_dead_letters_to="r")
+    for body in ("large", "small"):
+        size = 2**30 - 10 if body == "large" else 10
+        bus.send(body, queue="r", size=size, stands_in=True)
+    dead_letter_of(bus, "m", size=100)
+    held = [bus.receive("r") for _ in range(2)]
+    bus.done(v.Complete(queue="r", lock_token=held[1].lock_token))
+    assert [] == bus.bodies("r")
+    bus.done(v.Complete(queue="r", lock_token=held[0].lock_token))
+    assert ["m"] == bus.bodies("r")
+
+
+def test_dead_letter_that_is_gone_or_has_no_destination_is_not_tried_again(bus: Bus) -> None:
+    """A queue that is created again under the name does not know of it."""
+    bus.create("r")
+    bus.create("q", forward_dead_letters_to="r", time_to_live=2 * SECOND)
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    dead_letter_of(bus, "m1")
+    bus.done(v.DeleteQueue(queue="q"))
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    assert [] == bus.bodies("r")
+    bus.create("q", forward_dead_letters_to="r")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    dead_letter_of(bus, "m2")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    bus.done(v.DeleteQueue(queue="r"))
+    dead_letter_of(bus, "m3")
+    assert 1 <= len(bus.namespace.entities[DEAD].messages)
+
+
+class Leaving(RoundRobin):
+    """A policy that tries nothing again."""
+
+    def pick(self, name: str, candidates: Iterable[T]) -> T:
+        return list(candidates)[-1] if name == "FWD-37" else super().pick(name, candidates)
+
+
+def test_bus_may_leave_dead_letters_where_they_are() -> None:
+    """No document says that they are tried again."""
+    bus = Bus(choices=Leaving())
+    bus.create("r")
+    bus.create("q", forward_dead_letters_to="r")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    dead_letter_of(bus, "m")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    assert [] == bus.bodies("r")
