@@ -2660,18 +2660,18 @@ Feature: Late effects, changed settings and refused requests
     @TTL-14
     Scenario: A message that expires in a cache may be handed out
       Given c1 asks: Create queue, queue "orders"
-      When c1 asks: Send, queue "orders", message body "m1", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m2", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m3", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m4", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m5", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m6", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m7", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m8", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m9", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m10", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m11", message time to live 5 s
-      And c1 asks: Send, queue "orders", message body "m12", message time to live 5 s
+      When c1 asks: Send, queue "orders", message body "m1", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m2", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m3", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m4", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m5", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m6", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m7", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m8", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m9", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m10", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m11", message partition key "a", message time to live 5 s
+      And c1 asks: Send, queue "orders", message body "m12", message partition key "a", message time to live 5 s
       And c1 asks: Receive, queue "orders"
       And c1 asks: Receive, queue "orders"
       And c1 asks: Advance clock, duration 6 s
@@ -2817,3 +2817,89 @@ Feature: Late effects, changed settings and refused requests
       And c1 asks: Send, queue "orders", message body "m3", message partition key "a", message size 300000000, message stands in true
       And c1 asks: Send, queue "orders", message body "m4", message partition key "a", message size 300000000, message stands in true
       Then every answer was allowed
+
+    @BATCH-15
+    Scenario Outline: Messages of what has sessions, or forwards, may be deleted in batches
+      Given c1 asks: Create queue, queue "end"
+      When c1 asks: Create queue, queue "orders", partitioned false, <which>
+      And c1 asks: Send, queue "orders", message body "m1", message session id "a"
+      And c1 asks: Delete batch, queue "orders", count 2
+      And c1 asks: Delete batch, queue "orders", count 2
+      And c1 asks: Delete batch, queue "orders", count 2
+      And c1 asks: Delete batch, queue "orders", count 2
+      And c1 asks: Delete batch, queue "orders", count 2
+      And c1 asks: Delete batch, queue "orders", count 2
+      Then every answer was allowed
+
+      Examples:
+        | which                         |
+        | requires session true         |
+        | forward to "end"              |
+        | forward dead letters to "end" |
+
+    @BATCH-15
+    Scenario Outline: While a partition is down, messages may be deleted in batches
+      Given c1 asks: Create queue, queue "orders", partitioned <partitioned>
+      When c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Send, queue "orders", message body "m2"
+      And c1 asks: Take partition down, queue "orders", partition 0
+      And c1 asks: Delete batch, queue "orders", count 1
+      And c1 asks: Delete batch, queue "orders", count 1
+      And c1 asks: Delete batch, queue "orders", count 1
+      And c1 asks: Delete batch, queue "orders", count 1
+      And c1 asks: Bring partition up, queue "orders", partition 0
+      And c1 asks: Receive, queue "orders"
+      Then every answer was allowed
+
+      Examples:
+        | partitioned |
+        | true        |
+        | false       |
+
+    @SESS-22
+    Scenario: While a partition is down, what is there may be shown
+      Given c1 asks: Create queue, queue "orders", requires session true
+      When c1 asks: Send, queue "orders", message body "m1", message session id "a"
+      And c1 asks: Send, queue "orders", message body "m2", message session id "b"
+      And c1 asks: Take partition down, queue "orders", partition 3
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: List sessions, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: List sessions, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: List sessions, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: List sessions, queue "orders"
+      And c1 asks: Bring partition up, queue "orders", partition 3
+      And c1 asks: List sessions, queue "orders"
+      Then every answer was allowed
+
+    @FWD-15
+    Scenario: What forwards may be peeked at
+      Given c1 asks: Create queue, queue "end"
+      When c1 asks: Create queue, queue "orders"
+      And c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Update queue, queue "orders", forward to "end"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      And c1 asks: Peek, queue "orders"
+      Then every answer was allowed
+
+    @MGMT-15
+    Scenario Outline: A queue is deleted before a commit that would <change>
+      Given c1 asks: Create queue, queue "orders"
+      When c1 asks: Send, queue "orders", message body "m1"
+      And c1 asks: Receive, queue "orders"
+      And c1 asks: Begin transaction, transaction "t1"
+      And c1 asks: <request>, transaction "t1"
+      And c1 asks: Delete queue, queue "orders"
+      And c1 asks: Commit transaction, transaction "t1"
+      Then every answer was allowed
+
+      Examples:
+        | change           | request                                                            |
+        | send a message   | Send, queue "orders", message body "m2", message partition key "a" |
+        | settle a message | Complete, queue "orders", lock token "@3"                          |

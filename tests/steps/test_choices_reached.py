@@ -11,7 +11,6 @@ import ast
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -60,7 +59,8 @@ RUNS: Final = [
     for readings in (EITHER, ())
 ]
 """Editions of all ages, and each kind of namespace."""
-SEEDS: Final = (1,)
+OFTEN: Final = 100
+"""How often a policy may leave out an answer by chance."""
 POLICIES: Final = {"random": RandomChoices, "hostile": HostileChoices}
 
 T = TypeVar("T")
@@ -151,19 +151,24 @@ def listed(part: str) -> set[Given]:
 def test_either_reading_lets_a_policy_choose_and_accuses_nothing(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the gate one play, in which the policy could have given each answer.
+    """At the gate one play; at full size each edition and tier, with usual readings, too.
 
-    At full size each edition and tier, with usual readings, too, in which it gave each.
+    An answer is reached if the policy could choose it, and one that it could choose often was
+    given.
     """
     noted, failed = Noted(), []
     monkeypatch.setattr(adapter, POLICIES[policy].__name__, noted.policy(POLICIES[policy]))
-    for seed, request in product(SEEDS, RUNS) if FULL else ((1, GATE),):
-        asked = attrs.evolve(request, adapter=f"model?policy={policy}&seed={seed}")
+    for request in RUNS if FULL else (GATE,):
+        asked = attrs.evolve(request, adapter=f"model?policy={policy}&seed=1")
         failed += [f"{asked.edition} {asked.tier}: {failure}" for failure in play(asked)]
     assert [] == failed
     known = {*answers_in_rules(), *noted.offered}
     known |= {(kind.entry, reading.value) for kind in Settled.__subclasses__() for reading in kind}
+    missed = known - noted.offered.keys()
     if FULL:
-        assert listed("anywhere") == known - (+noted.given).keys()
-    else:
-        assert set() == known - noted.offered.keys() - listed("anywhere") - listed("at the gate")
+        assert listed("anywhere") == missed
+    elif policy == "random":
+        # The hostile model loses answers, so that scenarios end before they lead to a choice.
+        assert set() == missed - listed("anywhere") - listed("at the gate")
+    often = (answer for answer, times in noted.offered.items() if times > OFTEN)
+    assert [] == [answer for answer in often if not noted.given[answer]]
