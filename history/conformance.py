@@ -15,6 +15,7 @@ __all__ = [
     "RuleVerdict",
     "Standing",
     "Subject",
+    "Unjudged",
     "Verdict",
     "is_asked_for",
 ]
@@ -172,6 +173,27 @@ class Explored:
 
 
 @attrs.frozen(kw_only=True)
+class Unjudged:
+    """Events that were not judged, for one reason.
+
+    Attributes:
+        reason: the reason, in words.
+        remedy: what would make them judged, in words.
+        events: how many events there are.
+        entities: how many entities they concern.
+        names: the paths of some of these entities, the one with the most events first.
+        rules: for a reason that concerns rules as a whole, how many of them it leaves not shown.
+    """
+
+    reason: str
+    remedy: str
+    events: int
+    entities: int
+    names: tuple[str, ...] = ()
+    rules: int = 0
+
+
+@attrs.frozen(kw_only=True)
 class Conformance:
     """All verdicts of one run.
 
@@ -188,6 +210,7 @@ class Conformance:
         explored: what the run explored; `None` if it did not explore.
         explained: rule to the number of scenarios that seemed to break it, although an execution of
             the reference model explains them.
+        unjudged: what was not judged, by reason; empty if everything was.
         only: the rules and families that the run was limited to; empty if it was not limited.
         at: when the run began, in UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
         seconds: how long the run took, with judging; `None` if unknown.
@@ -205,6 +228,7 @@ class Conformance:
     known_failures: tuple[KnownFailure, ...] = ()
     explored: Explored | None = None
     explained: dict[v.RuleId, int] = attrs.field(factory=dict)
+    unjudged: tuple[Unjudged, ...] = ()
     only: tuple[str, ...] = ()
     at: str = ""
     seconds: int | None = None

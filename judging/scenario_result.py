@@ -4,8 +4,8 @@ A scenario of a production history may be judged in parts, by several processes.
 the results of the parts.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 
@@ -25,6 +25,7 @@ from busproof.history.records import (
 )
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle, profile_of
+from busproof.judging.begun.entities import Entities
 from busproof.judging.begun.judge import judged_begun
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import Judge, observability_for
@@ -34,10 +35,13 @@ from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
-__all__ = ["Checker", "Heard", "Part", "joined", "to_blame"]
+__all__ = ["Checker", "Heard", "Part", "add_counts", "joined", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
 """Rule that counts as broken if the only rules about an answer merely permit others."""
+
+NAMED: Final = 20
+"""Maximum number of entities to name that were never created."""
 
 _Judge = Callable[[Sequence[v.Event], v.Profile, v.Observability], Judged]
 
@@ -61,6 +65,9 @@ class Heard:
         goals: the coverage goals that its events reached.
         explained: the rules that the oracle would have charged, if an execution of the reference
             model explains the events.
+        unjudged: the name of a reason to each entity with how many of its events it concerns.
+        uncreated: entities that are used and never created, although nothing says that they were
+            there before.
     """
 
     name: str = ""
@@ -76,6 +83,8 @@ class Heard:
     exhausted: str = ""
     goals: Met = attrs.field(factory=Met)
     explained: tuple[v.RuleId, ...] = ()
+    unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
+    uncreated: tuple[str, ...] = ()
 
     @property
     def is_sequence(self) -> bool:
@@ -116,7 +125,9 @@ def joined(one: Part, other: Part) -> Part:
     broken = [part for part in (first, second) if part.heard.counterexample is not None]
     if broken:
         part = min(broken, key=lambda candidate: (len(candidate.heard.shown), candidate.at))
-        heard = attrs.evolve(part.heard, evidence=evidence, events=events)
+        heard = attrs.evolve(
+            part.heard, evidence=evidence, events=events, **_not_judged(first, second)
+        )
         return Part(at=part.at, heard=heard, usable=one.usable and other.usable)
     goals = Met()
     goals.add(first.heard.goals)
@@ -128,8 +139,25 @@ def joined(one: Part, other: Part) -> Part:
         exhausted=first.heard.exhausted or second.heard.exhausted,
         explained=(*first.heard.explained, *second.heard.explained),
         goals=goals,
+        **_not_judged(first, second),
     )
     return Part(at=first.at, heard=heard, usable=one.usable and other.usable)
+
+
+def _not_judged(first: Part, second: Part) -> dict[str, Any]:
+    """Return what was not judged of two parts."""
+    unjudged = {reason: dict(counts) for reason, counts in first.heard.unjudged.items()}
+    add_counts(unjudged, second.heard.unjudged)
+    uncreated = dict.fromkeys((*first.heard.uncreated, *second.heard.uncreated))
+    return {"unjudged": unjudged, "uncreated": tuple(uncreated)}
+
+
+def add_counts(to: dict[str, dict[str, int]], more: Mapping[str, Mapping[str, int]]) -> None:
+    """Add the events that were not judged, by reason and entity."""
+    for reason, counts in more.items():
+        mine = to.setdefault(reason, {})
+        for entity, events in counts.items():
+            mine[entity] = mine.get(entity, 0) + events
 
 
 class Checker:
@@ -155,6 +183,8 @@ class Checker:
         recorded = v.observability_from(header.clock, header.slack, header.capabilities)
         self._observability = observability_for(recorded, chosen)
         self._began = header.began
+        # A run of busproof creates what it uses.
+        self._is_own = header.planned is not None
 
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
@@ -197,9 +227,20 @@ class Checker:
         if self.terms.profile.numbers_name_partitions:
             events = with_late_witnesses(events)
         profile, seen = self.terms.profile, self._observability
-        if self._began is not None:
-            return self._result(scenario, judged_begun(events, profile, seen, self._began))
-        return self._result(scenario, judge(events, profile, seen))
+        if self._began is None:
+            heard = self._result(scenario, judge(events, profile, seen))
+            return attrs.evolve(heard, uncreated=self._uncreated(events))
+        result, counts = judged_begun(events, profile, seen, self._began)
+        unjudged: dict[str, dict[str, int]] = {}
+        for (reason, path), count in counts.items():
+            unjudged.setdefault(reason.name, {})[path] = count
+        return attrs.evolve(self._result(scenario, result), unjudged=unjudged)
+
+    def _uncreated(self, events: Sequence[v.Event]) -> tuple[str, ...]:
+        """Return entities that a foreign history uses and does not create."""
+        if self._is_own:
+            return ()
+        return tuple(sorted(Entities(events, witness=False).proven)[:NAMED])
 
     def _result(self, scenario: Scenario, judged: Judged) -> Heard:
         heard = _heard(scenario)

@@ -15,7 +15,7 @@ from busproof.history.conformance import Counterexample
 from busproof.history.lines import encode_line
 from busproof.history.records import AGAIN, ELSEWHERE, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
-from busproof.judging.scenario_result import Heard, Part, joined
+from busproof.judging.scenario_result import Heard, Part, add_counts, joined
 
 __all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Remark", "Summary", "in_order"]
 
@@ -152,6 +152,8 @@ class Summary:
         exhausted: sentences about why some scenarios have no verdict, with their first places.
         explained: rule to the number of scenarios in which the oracle would have charged it, and an
             execution of the reference model explains the events.
+        unjudged: the name of a reason to each entity with how many of its events were not judged.
+        uncreated: entities that are used and never created, with the first place of each.
         cut: whether the last line of a history was incomplete and left out.
         parts: the place of each scenario that is judged in parts, with the parts joined so far.
     """
@@ -169,6 +171,8 @@ class Summary:
     interrupted: dict[str, int] = attrs.field(factory=dict)
     exhausted: dict[str, int] = attrs.field(factory=dict)
     explained: dict[v.RuleId, int] = attrs.field(factory=dict)
+    unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
+    uncreated: dict[str, int] = attrs.field(factory=dict)
     cut: bool = False
     parts: dict[str, Part] = attrs.field(factory=dict)
 
@@ -196,6 +200,9 @@ class Summary:
         self.elsewhere += heard.feature == ELSEWHERE
         self._end(place, heard)
         self._explain(dict.fromkeys(heard.explained, 1))
+        add_counts(self.unjudged, heard.unjudged)
+        for name in heard.uncreated:
+            _earliest(self.uncreated, name, place)
         for rule, events in heard.evidence.items():
             self._rule(rule).decided(place, heard, events)
         for rule in heard.blamed:
@@ -221,12 +228,14 @@ class Summary:
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut
         self._explain(other.explained)
+        add_counts(self.unjudged, other.unjudged)
         for ending, number in other.unnamed.items():
             self.unnamed[ending] = self.unnamed.get(ending, 0) + number
         for mine, theirs in (
             (self.first_unnamed, other.first_unnamed),
             (self.interrupted, other.interrupted),
             (self.exhausted, other.exhausted),
+            (self.uncreated, other.uncreated),
         ):
             for name, place in theirs.items():
                 _earliest(mine, name, place)
@@ -242,6 +251,7 @@ class Summary:
             first_unnamed=_later(by, self.first_unnamed),
             interrupted=_later(by, self.interrupted),
             exhausted=_later(by, self.exhausted),
+            uncreated=_later(by, self.uncreated),
             parts={str(int(name) + by): part for name, part in self.parts.items()},
         )
 

@@ -1,6 +1,7 @@
 """Verdicts on all rules from a recorded history."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
@@ -11,11 +12,13 @@ from busproof.history.conformance import (
     Explored,
     RuleVerdict,
     Subject,
+    Unjudged,
     Verdict,
     is_asked_for,
 )
 from busproof.history.records import Header, History, Oracle, Scenario
 from busproof.judging.applicability import Terms
+from busproof.judging.begun.reasons import Reason
 from busproof.judging.coverage_goals import counted, missed
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Remark, Summary, in_order
@@ -28,6 +31,10 @@ PROMOTED = (
     "it would be violated, but a forced change of region may have lost or doubled messages "
     "(REGION-CHANGE)"
 )
+NEVER_JUDGED = f"{NEVER_AROSE} in what was judged of a history that begins in the middle"
+
+NAMED: Final = 5
+"""Maximum number of entities that are named beside a reason."""
 
 
 class Hearing:
@@ -109,6 +116,8 @@ def verdicts(
     )
     messages = (*_problems(summary, header.planned), *_unanswered(rules, header.rules), *more)
     problems = tuple(dict.fromkeys(messages))
+    if header.began is not None:
+        rules = tuple(map(_of_a_middle, rules))
     return Conformance(
         catalogue=terms.catalogue.version,
         subject=subject_of(header, terms),
@@ -120,8 +129,31 @@ def verdicts(
         problems=problems,
         explored=explored,
         explained=dict(sorted(summary.explained.items())),
+        unjudged=tuple(_unjudged(summary, rules)),
         only=header.rules,
     )
+
+
+def _of_a_middle(rule: RuleVerdict) -> RuleVerdict:
+    return attrs.evolve(rule, cause=NEVER_JUDGED) if rule.cause == NEVER_AROSE else rule
+
+
+def _unjudged(summary: Summary, rules: Sequence[RuleVerdict]) -> Iterator[Unjudged]:
+    """Yield what was not judged, by reason, in the order of the reasons."""
+    for reason in Reason:
+        counts = summary.unjudged.get(reason.name)
+        if not counts:
+            continue
+        names = sorted(counts, key=lambda name: (-counts[name], name))
+        unshown = sum(rule.verdict is Verdict.NOT_SHOWN for rule in rules)
+        yield Unjudged(
+            reason=reason.why,
+            remedy=reason.remedy,
+            events=sum(counts.values()),
+            entities=len(counts),
+            names=tuple(names[:NAMED]),
+            rules=unshown if reason is Reason.BEGUN else 0,
+        )
 
 
 def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None:
@@ -196,6 +228,13 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
         problems.append("the history's last line is cut off; everything before it was judged")
     if not summary.scenarios:
         problems.append("the history has no events; nothing was judged")
+    if summary.uncreated:
+        names = [*in_order(summary.uncreated)]
+        others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+        problems.append(
+            f"the history uses {', '.join(names[:NAMED])}{others} and never creates them, so they "
+            "did not exist; if they were there before, judge it with --began unknown"
+        )
     begun = sum(summary.ended().values())
     if planned is not None and begun < planned:
         problems.append(f"the run stopped after {begun} of {planned} scenarios")

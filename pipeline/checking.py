@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 
 from busproof import vocabulary as v
 from busproof.history.conformance import Conformance
-from busproof.history.records import Header, Oracle
+from busproof.history.records import Began, Header, Oracle
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
@@ -78,6 +78,7 @@ def check(
     oracle: Oracle | None = None,
     *,
     screen: bool = False,
+    began: Began | None = None,
 ) -> Checked:
     """Judge histories with the oracle on Spark's executors.
 
@@ -88,12 +89,15 @@ def check(
         oracle: the oracle to use; by default the one in the header.
         screen: whether to judge only components that look suspicious to `screening`; there are no
             verdicts on the others.
+        began: what was there before the histories; by default what their header says.
 
     Raises:
         HistoryError: the histories cannot be read.
         UsageError: the histories have different terms, or terms that are unknown here.
     """
     history = read(spark, source, naming)
+    if began is not None:
+        history = attrs.evolve(history, header=attrs.evolve(history.header, began=began))
     terms = Checker(history.header, load(), oracle).terms
     # Without this, splitting histories on a real clock would read the rows several times.
     split = history.header.clock is v.Clock.REAL and not screen

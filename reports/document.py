@@ -17,6 +17,7 @@ from busproof.history.conformance import (
     KnownFailure,
     RuleVerdict,
     Subject,
+    Unjudged,
     Verdict,
 )
 from busproof.history.lines import excerpt
@@ -94,6 +95,7 @@ class _Document:
     rules: tuple[RuleVerdict, ...]
     explored: _Explored | None = None
     explained: Map[str, int] = Map()
+    unjudged: tuple[Unjudged, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
     only: tuple[str, ...] = ()
     at: str = ""
@@ -124,8 +126,13 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "known_failures": [_known_view(known) for known in conformance.known_failures],
         "explored": _explored_view(conformance.explored),
         "explained": dict(conformance.explained),
+        "unjudged": [_unjudged_view(one) for one in conformance.unjudged],
         "rules": [_rule_view(rule) for rule in conformance.rules],
     }
+
+
+def _unjudged_view(unjudged: Unjudged) -> dict[str, Any]:
+    return {**attrs.asdict(unjudged), "names": list(unjudged.names)}
 
 
 def conformance_of(value: object) -> Conformance:
@@ -148,6 +155,7 @@ def conformance_of(value: object) -> Conformance:
         known_failures=document.known_failures,
         explored=_explored(document.explored),
         explained=dict(document.explained),
+        unjudged=document.unjudged,
         only=document.only,
         at=document.at,
         seconds=document.seconds,

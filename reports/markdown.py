@@ -44,6 +44,7 @@ def page(conformance: Conformance, catalogue: Catalogue) -> str:
         _violations(conformance, catalogue),
         _levels(conformance, catalogue),
         _problems(conformance.problems),
+        _unjudged(conformance),
         _known(conformance.known_failures),
         _claims(conformance, catalogue),
         *_tables(conformance, catalogue),
@@ -101,6 +102,18 @@ def _problems(problems: tuple[str, ...]) -> Iterator[str]:
         yield ""
     for problem in problems:
         yield f"- {_plain(problem)}"
+
+
+def _unjudged(conformance: Conformance) -> Iterator[str]:
+    if conformance.unjudged:
+        yield "## Not judged"
+        yield ""
+        rows = (
+            (overview.unjudged_amount(one), one.reason, one.remedy, ", ".join(one.names))
+            for one in conformance.unjudged
+        )
+        columns = ("What", "Why not", "Judged with", "For example")
+        yield from _table(columns, (":--",) * 4, (tuple(map(_plain, row)) for row in rows))
 
 
 def _known(entries: tuple[KnownFailure, ...]) -> Iterator[str]:

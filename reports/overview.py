@@ -15,6 +15,7 @@ from busproof.history.conformance import (
     KnownFailure,
     RuleVerdict,
     Subject,
+    Unjudged,
     Verdict,
 )
 from busproof.history.records import ScenarioVerdict
@@ -155,6 +156,26 @@ def known_words(known: KnownFailure) -> str:
     """Return why a rule is a known failure, and until when."""
     until = f"until {known.expires}" if known.expires else ""
     return ", ".join(part for part in (known.reason, known.link, until) if part)
+
+
+def unjudged_amount(unjudged: Unjudged) -> str:
+    """Return how many events, entities and rules were not judged for one reason."""
+    counts = [
+        (unjudged.events, "event", "events"),
+        (unjudged.entities, "entity", "entities"),
+        (unjudged.rules, "rule", "rules"),
+    ]
+    return ", ".join(
+        f"{count} {one if count == 1 else many}" for count, one, many in counts if count
+    )
+
+
+def unjudged_words(unjudged: Unjudged) -> str:
+    """Return why events were not judged, of which entities, and what would make them judged."""
+    others = unjudged.entities - len(unjudged.names)
+    more = f" and {others} others" if others > 0 else ""
+    named = f" ({', '.join(unjudged.names)}{more})" if unjudged.names else ""
+    return f"{unjudged.reason}{named}; to judge it: {unjudged.remedy}"
 
 
 def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyVerdicts]:

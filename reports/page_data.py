@@ -203,6 +203,9 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "exit": int(run.exit_code),
         "conclusion": overview.conclusion(run),
         "problems": list(run.problems),
+        "unjudged": [
+            [overview.unjudged_amount(one), overview.unjudged_words(one)] for one in run.unjudged
+        ],
         "claims": [
             [claim.capability, claim.words, [rule.id for rule in claim.rules]]
             for claim in overview.unshown_claims(run, catalogue)

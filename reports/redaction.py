@@ -80,6 +80,9 @@ def redacted(conformance: Conformance) -> Conformance:
         rules=tuple(_rule(rule, public) for rule in conformance.rules),
         problems=tuple(public(problem) for problem in conformance.problems),
         known_failures=tuple(_known(known) for known in conformance.known_failures),
+        unjudged=tuple(
+            attrs.evolve(one, names=tuple(map(public, one.names))) for one in conformance.unjudged
+        ),
     )
 
 

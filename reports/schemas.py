@@ -42,6 +42,9 @@ def conformance_schema() -> Schema:
                 "An entry of the list of known failures, and what the run made of it.",
                 _object(_known_failure()),
             ),
+            "Unjudged": _described(
+                "Events that were not judged, for one reason.", _object(_unjudged())
+            ),
             "Counterexample": _described(
                 "Events that end with one that no rule allows.",
                 _with_optional(_object(_example()), _of_distilled()),
@@ -121,7 +124,22 @@ def _of_replay() -> Schema:
             "Rule to the number of scenarios that seemed to break it, although an execution of the "
             "reference model explains them; missing in reports from before 2026-12.",
             _map(_COUNT),
-        )
+        ),
+        "unjudged": _described(
+            "What was not judged, by reason; missing in reports from before 2026-12.",
+            _list({"$ref": "#/$defs/Unjudged"}),
+        ),
+    }
+
+
+def _unjudged() -> Schema:
+    return {
+        "reason": _TEXT,
+        "remedy": _described("What would make it judged.", _TEXT),
+        "events": _COUNT,
+        "entities": _described("How many entities these events concern.", _COUNT),
+        "names": _described("Some of these entities.", _list(_TEXT)),
+        "rules": _described("How many rules are not shown for this reason.", _COUNT),
     }
 
 

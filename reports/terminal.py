@@ -92,6 +92,7 @@ def show(
     screen.print_levels()
     screen.print_claims()
     screen.print_problems()
+    screen.print_unjudged()
     screen.print_explained()
     screen.print_violations()
     screen.print_summary()
@@ -196,6 +197,14 @@ class _Screen:
             self._heading("Problems", "bold yellow")
         for problem in self._conformance.problems:
             self._indented(self._text(problem))
+
+    def print_unjudged(self) -> None:
+        """Print what was not judged, why, and what would make it judged."""
+        if self._conformance.unjudged:
+            self._heading("Not judged", "bold yellow")
+        for unjudged in self._conformance.unjudged:
+            amount = overview.unjudged_amount(unjudged)
+            self._indented(self._labelled(amount, overview.unjudged_words(unjudged)))
 
     def print_explained(self) -> None:
         """Print how many accusations an execution of the reference model explained."""

@@ -63,6 +63,7 @@ class Entities:
 
     Attributes:
         before: the paths of entities that existed before, without dead-letter queues.
+        proven: those of which an answer shows that they existed before.
         settings: path of an entity to its settings, as far as they are known.
     """
 
@@ -84,6 +85,7 @@ class Entities:
         self._named: set[str] = set()
         for event in events:
             self._note(event)
+        self.proven = frozenset(self.before)
         self.before |= self._named - self._decided
         if names:
             self.before = {path for path in self.before if base_path(path) in names}

@@ -6,7 +6,7 @@ that clients use and never accepted. An oracle allows whatever such requests may
 answer that would depend on more of the past is left out or made weaker, which forbids nothing.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Final
@@ -15,6 +15,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.begun.entities import Entities, is_successful, path_of
+from busproof.judging.begun.reasons import Reason
 from busproof.judging.replay.evidence import base_path, messages_of, tokens_of, views_of
 
 __all__ = ["ENTITY", "Fragment", "fragments"]
@@ -51,6 +52,7 @@ class Fragment:
         indices: the index of each event in the history.
         left_out: connections with receives that were left out.
         is_certain: whether a message that was sent is surely there until somebody takes it.
+        unjudged: how many events are left out or weakened, by reason.
     """
 
     path: str
@@ -59,6 +61,7 @@ class Fragment:
     indices: tuple[int, ...]
     left_out: frozenset[str]
     is_certain: bool
+    unjudged: Counter[Reason] = attrs.field(factory=Counter)
 
 
 def fragments(events: Sequence[v.Event], entities: Entities) -> Iterator[list[Fragment]]:
@@ -134,6 +137,9 @@ class _Fragmenting:
         known = entities.settings.get(path)
         self._known = known if isinstance(known, v.CreateQueue) else None
         self._all = events.of_entity(path)
+        self._after_its_end = len(events.of_paths[path]) - sum(
+            path_of(event.command) == path for _, event in self._all
+        )
         own = [event for _, event in self._all if path_of(event.command) == path]
         used = {getattr(event.command, "transaction", None) for event in own}
         self._transactions = events.begun & used
@@ -145,6 +151,10 @@ class _Fragmenting:
                     self._sent.setdefault(message.body, place)
                     self._times[message.body] += 1
         self._own = own
+        for body, numbers in self._numbers().items():
+            if len(numbers) > 1:
+                # Another message with this body was there before.
+                self._times[body] += 1
         self._set_aside = self._deferred_before()
         self._tokens = {
             view.lock_token
@@ -156,7 +166,17 @@ class _Fragmenting:
             event.outcome.sequence_number for event in own if isinstance(event.outcome, v.Scheduled)
         }
         self._left_out: set[str] = set()
+        self._unjudged = Counter[Reason]()
         self._is_certain = self._keeps_messages()
+
+    def _numbers(self) -> dict[str, set[int]]:
+        """Return the sequence numbers under which each body is given."""
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for event in self._own:
+            for view in views_of(event.outcome):
+                if view.sequence_number is not None:
+                    numbers[view.body].add(view.sequence_number)
+        return numbers
 
     def _keeps_messages(self) -> bool:
         """Return whether nothing unknown takes messages away."""
@@ -192,6 +212,7 @@ class _Fragmenting:
 
     def fragment(self, partitioned: bool) -> Fragment:
         """Return the fragment of the entity, if it is partitioned or not."""
+        self._unjudged = self._counted_whole()
         translated = [
             (index, changed)
             for index, event in self._all
@@ -219,7 +240,21 @@ class _Fragmenting:
             indices=tuple(index for index, _ in translated),
             left_out=frozenset(self._left_out),
             is_certain=self._is_certain,
+            unjudged=self._unjudged,
         )
+
+    def _counted_whole(self) -> Counter[Reason]:
+        """Return the counts of what is true of all events of the entity."""
+        counts = Counter({Reason.BEGUN: len(self._own)})
+        if self._after_its_end:
+            counts[Reason.DELETION] = self._after_its_end
+        if self._path not in self._entities.settings and self._is_plain:
+            counts[Reason.SETTINGS] = len(self._own)
+        return counts
+
+    def _leave_out(self, reason: Reason) -> None:
+        """Count an event as not judged."""
+        self._unjudged[reason] += 1
 
     def _beginning(self, partitioned: bool) -> Iterator[tuple[v.Command, v.Outcome]]:
         if self._known is not None and self._is_plain:
@@ -327,12 +362,14 @@ class _Fragmenting:
         transaction = getattr(event.command, "transaction", None)
         if transaction is None or transaction in self._transactions:
             return self._answered(event)
+        self._leave_out(Reason.TRANSACTIONS)
         is_kept = isinstance(event.command, (*SENDING, v.Settlement))
         if not is_kept or not self._may_be_kept(event.command):
             return None
         return _lost(self._moved(event, transaction=None))
 
     def _refused(self, event: v.Event) -> v.Event | None:
+        self._leave_out(Reason.REFUSALS)
         if isinstance(event.command, v.SettleBatch):
             known = tuple(t for t in event.command.lock_tokens if t in self._tokens)
             return _lost(self._moved(event, lock_tokens=known)) if known else None
@@ -363,9 +400,14 @@ class _Fragmenting:
                 moved = self._moved(event, forward_to=None, status=None)
                 answered = moved if moved.command != v.UpdateQueue(queue=ENTITY) else None
             case v.CancelScheduled() if command.sequence_number not in self._scheduled:
-                pass
-            case _ if isinstance(command, KEPT) and self._may_be_kept(command):
-                answered = self._moved(event)
+                self._leave_out(Reason.ASIDE)
+            case _ if isinstance(command, KEPT):
+                if self._may_be_kept(command):
+                    answered = self._moved(event)
+                else:
+                    self._leave_out(Reason.LOCKS)
+            case _:
+                self._leave_out(Reason.LOOKS)
         return answered
 
     def _with_known_locks(
@@ -373,14 +415,16 @@ class _Fragmenting:
     ) -> v.Event | None:
         """Return a request about those of its locks that the history shows."""
         known = tuple(token for token in command.lock_tokens if token in self._tokens)
+        if len(known) < len(command.lock_tokens):
+            self._leave_out(Reason.LOCKS)
         if isinstance(event.outcome, v.RenewedSeveral):
             event = attrs.evolve(event, outcome=v.RenewedSeveral())
         return self._moved(event, lock_tokens=known) if known else None
 
-    @staticmethod
-    def _with_session(event: v.Event) -> v.Event | None:
+    def _with_session(self, event: v.Event) -> v.Event | None:
         """Return an accept of the session that was found; which others there are is unknown."""
         if not isinstance(event.outcome, v.SessionAccepted):
+            self._leave_out(Reason.EMPTY)
             return None
         accept = v.AcceptSession(queue=ENTITY, session_id=event.outcome.session_id)
         return attrs.evolve(event, command=accept, outcome=v.Done())
@@ -402,27 +446,41 @@ class _Fragmenting:
         return attrs.evolve(event, command=setting, outcome=v.Done())
 
     def _with_views(self, event: v.Event) -> v.Event | None:
+        """Return a receive or a peek with those of its messages that can be judged."""
         outcome = event.outcome
-        if isinstance(outcome, v.Indeterminate):
-            return None if isinstance(event.command, v.Peek) else self._moved(event)
-        if isinstance(outcome, v.Empty):
-            return self._moved(event) if self._is_certain else None
         is_peek = isinstance(event.command, v.Peek)
+        if isinstance(outcome, v.Indeterminate):
+            return None if is_peek else self._moved(event)
+        if not views_of(outcome):
+            is_judged = self._is_certain and not is_peek
+            if not is_judged:
+                self._leave_out(Reason.EMPTY)
+            return self._moved(event) if is_judged else None
         views = [
             self._cleaned(view)
             for view in views_of(outcome)
             if view.body not in self._set_aside and not (is_peek and self._is_aside(view))
         ]
-        if len(views) < len(views_of(outcome)) and not is_peek:
-            self._left_out.add(event.connection)
+        if any(self._times[view.body] != 1 for view in views):
+            self._leave_out(Reason.MESSAGES)
+        if len(views) < len(views_of(outcome)):
+            self._leave_out(Reason.ASIDE)
+            if not is_peek:
+                self._left_out.add(event.connection)
             if isinstance(event.command, v.ReceiveDeferred):
-                return None
-        if not views:
-            return None
-        if isinstance(outcome, v.Received):
-            return attrs.evolve(self._moved(event), outcome=v.Received(message=views[0]))
-        kind = v.Peeked if is_peek else v.ReceivedSeveral
-        return attrs.evolve(self._moved(event), outcome=kind(messages=tuple(views)))
+                views = []
+        return self._showing(event, views) if views else None
+
+    def _showing(self, event: v.Event, views: list[v.MessageView]) -> v.Event:
+        """Return an event whose answer shows these messages."""
+        shown: v.Outcome
+        if isinstance(event.outcome, v.Received):
+            shown = v.Received(message=views[0])
+        elif isinstance(event.command, v.Peek):
+            shown = v.Peeked(messages=tuple(views))
+        else:
+            shown = v.ReceivedSeveral(messages=tuple(views))
+        return attrs.evolve(self._moved(event), outcome=shown)
 
     def _is_aside(self, view: v.MessageView) -> bool:
         is_active = view.state in (None, v.MessageState.ACTIVE)

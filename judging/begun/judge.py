@@ -1,5 +1,6 @@
 """Judging of the entities of a history that begins in the middle, one by one."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ from busproof.history.records import Began
 from busproof.judging.begun.entities import Entities
 from busproof.judging.begun.fragments import Fragment, fragments
 from busproof.judging.begun.narrowing import parts_of
+from busproof.judging.begun.reasons import Reason
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import STATES_LIMIT, Violation
 from busproof.judging.linearization.overlap import Judged, judged
@@ -19,7 +21,10 @@ from busproof.judging.workload import without_times
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
 
-__all__ = ["Accused", "accusations", "judged_begun"]
+__all__ = ["Accused", "Unjudged", "accusations", "judged_begun"]
+
+Unjudged = Counter[tuple[Reason, str]]
+"""How many events were not judged, by reason and path of the entity."""
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
@@ -40,24 +45,28 @@ def judged_begun(
     profile: v.Profile,
     observability: v.Observability,
     began: Began,
-) -> Judged:
+) -> tuple[Judged, Unjudged]:
     """Judge events of which some concern entities that existed before.
 
     Independent parts without such entities are judged as always. Of the others each entity is
     judged by itself, and only what no past explains is a violation; they show no rule.
+
+    Returns:
+        The result, and how many events were not judged, by reason and entity.
     """
     if observability.clock is v.Clock.VIRTUAL:
         # Times of a lock's end count from a beginning that nobody knows.
         events = [attrs.evolve(one, outcome=without_times(one.outcome)) for one in events]
     entities = Entities(events, began.settings, began.names, witness=observability.partitions)
     plain: set[int] = set()
+    unjudged: Unjudged = Counter()
     shortest: Accused | None = None
     for indices in independent_parts(events):
         part = [events[index] for index in indices]
         if not entities.is_begun(part):
             plain.update(index for index in indices if not _is_of_the_past(events[index]))
             continue
-        for accused in accusations(part, entities, profile, observability):
+        for accused in accusations(part, entities, profile, observability, unjudged):
             order = tuple(indices[place] for place in accused.order)
             if shortest is None or len(order) < len(shortest.order):
                 shortest = attrs.evolve(accused, order=order)
@@ -65,13 +74,14 @@ def judged_begun(
     result = judged([events[index] for index in judged_wholly], profile, observability)
     result = attrs.evolve(result, order=tuple(judged_wholly[place] for place in result.order))
     if shortest is None or result.violation is not None:
-        return result
-    return Judged(
+        return result, unjudged
+    accused_wholly = Judged(
         evidence=result.evidence,
         decided=[()] * (len(shortest.order) - 1),
         violation=shortest.violation,
         order=shortest.order,
     )
+    return accused_wholly, unjudged
 
 
 def _is_of_the_past(event: v.Event) -> bool:
@@ -85,10 +95,22 @@ def accusations(
     entities: Entities,
     profile: v.Profile,
     observability: v.Observability,
+    unjudged: Unjudged,
 ) -> Iterator[Accused]:
-    """Yield a violation of each entity of a part that no past explains, if it has one."""
+    """Yield a violation of each entity of a part that no past explains, if it has one.
+
+    Args:
+        events: the events of the part.
+        entities: the entities of the history.
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+        unjudged: what is not judged is added here.
+    """
     for ways in fragments(events, entities):
         found = [_of_whole(way, profile, observability) for way in ways]
+        for way in ways[:1]:
+            for reason, count in way.unjudged.items():
+                unjudged[reason, way.path] += count
         if found and all(found) and found[0] is not None:
             yield found[0]
 
@@ -119,12 +141,16 @@ def _judged(
     for event in fragment.before:
         start = accept(start, event).possible
         if not start:
+            fragment.unjudged[Reason.NO_QUEUE] += len(fragment.events)
             return None
     if observability.clock is v.Clock.VIRTUAL:
         return _in_order(fragment, start)
     search = Search(fragment.events, start)
     steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(fragment.events)
-    if search.run(steps, steps) is not Ended.IMPOSSIBLE:
+    ended = search.run(steps, steps)
+    if ended is Ended.GAVE_UP:
+        fragment.unjudged[Reason.ORDERS] += len(fragment.events)
+    if ended is not Ended.IMPOSSIBLE:
         return None
     end = search.longest_path()
     why = end.why()

@@ -5,7 +5,7 @@ to prove. The events of one message are few. If they have no order in which thei
 allowed, neither have all events; `linearization.message_subhistories` says why.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -138,6 +138,7 @@ class _Narrowing:
             before=tuple(e for e in fragment.before if self._belongs(e.command, bodies)),
             events=tuple(events),
             indices=tuple(fragment.indices[index] for index in chosen),
+            unjudged=Counter(),
             left_out=fragment.left_out | {fragment.events[i].connection for i in missing},
         )
 

@@ -37,6 +37,7 @@ function card(run) {
     ]),
     run.trend.length > 1 ? trend(run) : null,
     run.problems.length ? more(count(run.problems.length, "problem"), list(run.problems)) : null,
+    run.unjudged.length ? more(`not judged: ${run.unjudged[0][0]}`, list(run.unjudged.map(([amount, words]) => [make("b", {}, amount), `: ${words}`]))) : null,
     run.known.length ? more(count(run.known.length, "known failure"), list(run.known.map(knownWords))) : null,
     more("Held to, and what it declares", make("p", {}, `${run.terms}.`),
       make("p", {}, `Declares ${run.capabilities.join(", ") || "nothing"}.`)));

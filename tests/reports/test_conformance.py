@@ -76,6 +76,7 @@ def test_the_keys_stand_in_the_order_of_the_format(conformance) -> None:
         "known_failures",
         "explored",
         "explained",
+        "unjudged",
         "rules",
     ]
     assert expected == list(view(conformance))
@@ -128,6 +129,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
         "known_failures": [],
         "explored": None,
         "explained": {},
+        "unjudged": [],
     }
 
 

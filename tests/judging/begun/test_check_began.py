@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,9 @@ from busproof import vocabulary as v
 from busproof.cli.main import main
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Began, Header
+from busproof.judging.begun.reasons import Reason
+from busproof.judging.verdicts import NEVER_JUDGED
+from busproof.reports import conformance as reports
 from busproof.spec import load
 
 CONFIG = {
@@ -126,3 +130,63 @@ def test_a_file_that_is_missing_gets_one_sentence(
     history = write(tmp_path, FROM_BEFORE)
     assert 2 == main(["check", history, "--began", str(tmp_path / "nowhere.json")])
     assert "nowhere.json" in capsys.readouterr().err
+
+
+def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Return the report in JSON."""
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+def test_what_is_not_judged_is_counted_with_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE)
+    main(["check", history, "--began", "unknown", "--format", "json"])
+    report = report_of(capsys)
+    counts = {one["reason"]: one["events"] for one in report["unjudged"]}
+    assert {
+        Reason.BEGUN.why: 4,
+        Reason.SETTINGS.why: 4,
+        Reason.MESSAGES.why: 2,
+        Reason.LOCKS.why: 1,
+    } == counts
+    assert all(one["remedy"] and one["names"] == ["orders"] for one in report["unjudged"])
+    unshown = [rule for rule in report["rules"] if rule["verdict"] == "not shown"]
+    assert len(unshown) == report["unjudged"][0]["rules"]
+    assert {NEVER_JUDGED} == {rule["cause"] for rule in unshown}
+
+
+def test_the_terminal_and_the_report_say_what_is_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE)
+    folder = tmp_path / "report"
+    main(["check", history, "--began", "unknown", "--report", str(folder)])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Not judged" in printed
+    assert f"1 event, 1 entity: {Reason.LOCKS.why} (orders); to judge it: " in printed
+    assert "## Not judged" in (folder / "conformance.md").read_text(encoding="utf-8")
+    assert 4 == len(reports.read(folder).unjudged)
+
+
+def test_entities_that_nobody_creates_are_named_with_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, GIVEN_AGAIN)
+    main(["check", history, "--format", "json"])
+    assert report_of(capsys)["problems"] == [
+        "the history uses orders and never creates them, so they did not exist; if they were there "
+        "before, judge it with --began unknown"
+    ]
+
+
+def test_a_history_that_creates_its_entities_is_judged_as_a_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    created: tuple[v.Command, v.Outcome] = (v.CreateQueue(queue="orders"), v.Done())
+    history = write(tmp_path, [created, *LEFT_OUT[:1]])
+    main(["check", history, "--began", "unknown", "--format", "json"])
+    report = report_of(capsys)
+    assert [] == report["unjudged"]
+    assert 0 < report["summary"]["shown"]

@@ -100,7 +100,7 @@ def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
             continue
         events = played(policy, sequence, number)
         for rest, began in suffixes(events, Random(number)):
-            judged = judged_begun(rest, cases.profile(), seen, began)
+            judged, _ = judged_begun(rest, cases.profile(), seen, began)
             if judged.violation is not None:
                 accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
     assert [] == accused
@@ -116,7 +116,7 @@ def test_no_suffix_of_overlapping_requests_is_accused(policy: str) -> None:
         rest = [one for one in case.events if one.returned is None or one.returned > at]
         settings = known([one for one in case.events if one not in rest])
         for began in (Began(), Began(settings=settings)):
-            judged = judged_begun(rest, cases.header().profile, REAL, began)
+            judged, _ = judged_begun(rest, cases.header().profile, REAL, began)
             if judged.violation is not None:
                 accused.append((case.name, at, judged.violation.rules))
     assert [] == accused

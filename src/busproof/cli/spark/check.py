@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from busproof.cli.began import began_of
 from busproof.cli.console import write_aside
 from busproof.cli.frame import Options
 from busproof.errors import HistoryError, SparkError, UsageError
@@ -52,7 +53,14 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
     with broken_off():
-        result = check(spark, source, naming_of(args, source), oracle, screen=args.screen)
+        result = check(
+            spark,
+            source,
+            naming_of(args, source),
+            oracle,
+            screen=args.screen,
+            began=began_of(args),
+        )
         _write(result, args)
     return result
 
