@@ -71,6 +71,8 @@ def _writer_of(kind: type) -> _Writer:
     if kind in _CLASSES:
         fields, name = _fields_of(kind, ()), kind.__name__
         return lambda value: {name: fields(value)[1]}
+    if issubclass(kind, str):
+        return str  # what is counted for as long as it is there is stored as its text
     if kind not in _SIMPLE:
         # A class that is not listed would be lost at the next start, and nobody would notice.
         raise AssertionError(f"{kind.__name__} has no encoding")
