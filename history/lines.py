@@ -25,8 +25,7 @@ def excerpt(value: object) -> str:
 
 def encode_line(value: object) -> bytes:
     """Return plain JSON values as one line of ASCII, with its line break."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("ascii") + b"\n"
+    return _ENCODER.encode(value).encode("ascii") + b"\n"
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
@@ -89,4 +88,5 @@ def _fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_fields)

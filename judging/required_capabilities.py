@@ -1,6 +1,6 @@
 """Capabilities that an adapter has to declare for each command."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
@@ -78,8 +78,11 @@ def _has_filtered(value: object) -> bool:
 
 def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
     """Yield the capabilities that the messages of a send require."""
-    one = getattr(command, "message", None)
-    messages = command.messages if isinstance(command, v.SendBatch) else (one,)
+    messages: Sequence[object] = ()
+    if isinstance(command, v.SendBatch):
+        messages = command.messages
+    elif (one := getattr(command, "message", None)) is not None:
+        messages = (one,)
     if any(isinstance(message, v.Message) and message.size is not None for message in messages):
         yield v.Capability.DISPOSABLE_NAMESPACE
     if _is_mortal(command) or any(map(_is_mortal, messages)):
