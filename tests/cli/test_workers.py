@@ -35,6 +35,11 @@ class Asleep(ModelAdapter):
         while True:
             pass
 
+class Single(ModelAdapter):
+    def __init__(self):
+        super().__init__()
+        os.close(os.open(MARK, os.O_CREAT | os.O_EXCL))
+
 class Counted(ModelAdapter):
     def start(self, profile):
         with Path(__file__).with_name("processes").open("a") as file:
@@ -104,6 +109,19 @@ def test_several_processes_have_an_adapter_only_if_it_declares_so(busproof, adap
     assert 0 == busproof("run", "--adapter", f"mortal:{adapter}", *options).code
     found = (busproof.folder / "processes").read_text().split()
     assert processes == len(set(found))
+
+
+def test_factory_that_works_once_is_enough_for_the_whole_run(busproof):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "KEY", "--jobs", "3", "--name", "it")
+    ended = busproof("run", "--adapter", "mortal:Single", *options)
+    run = busproof.run("it")
+    assert 3 == ended.code
+    assert "one more cannot be made, so the run went on with fewer processes: " in ended.problems
+    assert "mortal:Single failed to make an adapter: FileExistsError" in ended.problems
+    assert "errored" not in run.report.scenarios
+    assert run.history.header.planned == sum(run.report.scenarios.values())
+    assert "KEY-02" in run.rules(Verdict.SHOWN)
 
 
 def test_exploration_of_a_broken_bus_ends_at_the_same_place_by_several_processes(busproof):

@@ -371,8 +371,16 @@ class Session:
                 self._breakdowns += answer.breakdowns
                 if self._breakdowns >= BREAKDOWNS:
                     self._leave_out_exploration()
+            case Failed(error=error) if not worker.is_ready and len(self._workers) > 1:
+                self._go_on_without(worker, str(error))
             case Failed(error=error):
                 raise error
+
+    def _go_on_without(self, worker: _Worker, why: str) -> None:
+        """Leave the work to the others: this one has no adapter, although several may be made."""
+        self._ended(worker)
+        self._workers.remove(worker)
+        _say_it_is_missing(why)
 
     def _is_broken_enough(self) -> bool:
         """Return whether the exploration has found as many broken rules as end it."""
@@ -395,6 +403,8 @@ class Session:
         if part is None:
             if not self._workers:
                 raise AdapterError(f"the process of the adapter ended, {_how(code)}")
+            if not worker.is_ready:
+                _say_it_is_missing(f"its process ended, {_how(code)}")
             return
         self._deaths += 1
         how = f"the process of the adapter ended, {_how(code)}"
@@ -611,7 +621,9 @@ class Session:
                 except (EOFError, OSError, pickle.UnpicklingError):
                     del left[worker.connection]
                     continue
-                if isinstance(answer, Failed):
+                if isinstance(answer, Failed) and not worker.is_ready:
+                    _say_it_is_missing(str(answer.error))
+                elif isinstance(answer, Failed):
                     say(str(answer.error))
                 else:
                     with suppress(ConformanceError):
@@ -803,6 +815,13 @@ def _scenarios(content: bytes) -> Iterator[Scenario]:
 
 _FORKS: Final = sys.platform == "linux"
 _CONTEXT: Final[Any] = multiprocessing.get_context("fork" if _FORKS else "spawn")
+
+
+def _say_it_is_missing(why: str) -> None:
+    say(
+        "the adapter declares that several of it can run, and one more cannot be made, so the run "
+        f"went on with fewer processes: {why}"
+    )
 
 
 def say(text: str) -> None:
