@@ -35,7 +35,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test slowed packaging lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test slowed packaging lint types compiled check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -65,6 +65,9 @@ lint: dev ## ruff, the contracts of imports, and codespell
 
 types: dev ## mypy
 	$(DEV)/bin/mypy
+
+compiled: dev ## compile the tests, which each process of a first run would do by itself
+	$(DEV)/bin/python -m pytest --collect-only -q >/dev/null
 
 check: lint types ## lint and types
 

@@ -34,7 +34,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ELSEWHERE: Final = {
     r"make (run|test|audit)\b": (".ci/run", r"^ *make {0}$"),
     r"make packaging\b": (".ci/run", r"^make packaging "),
-    r"make check\b": (".ci/run", r"^make .*lint types$"),
+    r"make check\b": (".ci/run", r"^make .*types lint\b"),
     r"make base\b": ("Makefile", r"^run: base "),
     r"pip install 'busproof\[(amqp|spark|tla)\]'": (".ci/wheel", r"^{0}=\$\(extra {0}\)"),
     r"pip install \.$|pytest tests$|busproof \S+( --adapter)? shelf$|busproof adapters$": (

@@ -124,20 +124,14 @@ def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped)
     )
 
 
-def test_scenarios_are_chosen_by_keyword_and_rule(host, pickles):
-    """Two ways to run less."""
-    chosen = host.features("--bus-rule", "KEY-09", "-k", "identical")
+def test_scenarios_are_chosen_by_keyword_and_rule_and_leave_no_file(host, pickles, tmp_path):
+    """Two ways to run less; the summary has files of its own meanwhile."""
+    (tmp_path / "temporary").mkdir()
+    about = ("--bus-rule", "KEY-09", "-k", "identical")
+    chosen = host.features(*about, TMPDIR=str(tmp_path / "temporary"))
+    assert "1 rule: 1 shown" in chosen.out
+    assert [] == list((tmp_path / "temporary").glob("busproof*"))
     assert f"2 passed, {beside(pickles, 'KEY-09') - 2} deselected" == chosen.counted
-
-
-def test_collecting_begins_no_run(host, pickles):
-    """No adapter is looked for, and no history is written; all that is ours is marked."""
-    options = ("--collect-only", "-m", "rule", "--bus-adapter=nope", "--bus-history=it.jsonl")
-    ended = host.features("-q", *options)
-    assert 0 == ended.code
-    assert f"test_features.py: {len(pickles)}" in ended.out
-    assert f"test_distilled.py: {len(distilled_sequences())}" in ended.out
-    assert not (host.folder / "it.jsonl").exists()
 
 
 def test_a_history_is_recorded_where_it_was_asked_for(host):
@@ -160,15 +154,15 @@ def test_one_history_cannot_be_recorded_by_several_processes(host):
     assert not (host.folder / "it.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("--bus-adapter=nope", "there is no adapter 'nope'"),
-        ("--bus-rule=KEY-99", "There is no rule 'KEY-99'"),
-    ],
-)
+WRONG = [
+    ("--bus-rule=KEY-99", "There is no rule 'KEY-99'"),
+    ("--bus-adapter=nope", "there is no adapter 'nope'"),
+]
+"""The second is looked for by several processes, too."""
+
+
+@pytest.mark.parametrize(("option", "said"), WRONG if FULL else WRONG[:1])
 def test_a_wrong_option_ends_the_session_in_one_sentence(host, option, said):
-    """In one process and in several."""
     ended = host.features(option, "--bus-rule", RULE)
     assert 2 == ended.code
     assert f"busproof: {said}" in ended.err
@@ -255,13 +249,16 @@ def test_not_applicable_is_a_skip_of_pytests_own(host):
     assert 0 == ended.code
 
 
-def test_rules_and_families_are_markers(host, pickles):
+def test_rules_and_families_are_markers_and_collecting_begins_no_run(host, pickles):
     """`-m` takes an id as it is: pytest's own grammar has hyphens in names."""
     tagged = [{tag["name"].removeprefix("@") for tag in each["tags"]} for each in pickles]
     tagged += [{each.rule} for each in distilled_sequences()]
     number = sum(RULE in tags or any(tag.startswith("SESS-") for tag in tags) for tags in tagged)
-    ended = host.features("--strict-markers", "--collect-only", "-m", f"SESS or {RULE}")
+    run = ("--bus-adapter=nope", "--bus-history=it.jsonl")
+    ended = host.features("--strict-markers", "--collect-only", "-m", f"SESS or {RULE}", *run)
     assert ended.counted.startswith(f"{number}/{len(tagged)} tests collected")
+    assert 0 == ended.code
+    assert not (host.folder / "it.jsonl").exists()
 
 
 def test_violation_is_reported_in_the_words_of_the_scenario(host):
@@ -288,13 +285,6 @@ def test_broken_adapter_is_reported_with_its_own_frames_alone(host):
     assert "pytest_bdd" not in traceback
     assert "driver.py" not in traceback
     assert "1 rule: 1 errored" in traceback
-
-
-def test_summary_leaves_no_file(host, tmp_path):
-    (tmp_path / "temporary").mkdir()
-    ended = host.features("--bus-rule", "KEY-04", TMPDIR=str(tmp_path / "temporary"))
-    assert "1 rule: 1 shown" in ended.out
-    assert [] == list((tmp_path / "temporary").glob("busproof*"))
 
 
 def test_allure_results_have_rules_and_steps(host):
