@@ -163,7 +163,8 @@ def described(rule: v.SubscriptionRule) -> Described:
     action = Described(ulong(NO_ACTION), [])
     if rule.action is not None:
         action = Described(ulong(SQL_ACTION), [rule.action])
-    return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
+    # Proton writes exact types only, and a name may be a counted one.
+    return Described(ulong(RULE), [_filter(rule.filter), action, str(rule.name)])
 
 
 def _filter(chosen: v.Filter) -> Described:
