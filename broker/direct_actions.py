@@ -117,22 +117,11 @@ def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) ->
     rules.forwarding.check_settings(after)
     if after.duplicate_window != entity.settings.duplicate_window:
         rules.duplicates.check_window(after.duplicate_window)
-    if after.max_size != entity.settings.max_size:
-        rules.sizes.granted_size(after.max_size)
 
 
 def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
     """Apply settings that no update command has; they affect only later operations."""
-    journal, sizes = namespace.journal, namespace.rules.sizes
-    if after.max_size != entity.settings.max_size:
-        partitioned = after.partitioned
-        capacity = sizes.capacity(partitioned=partitioned, size=after.max_size)
-        whole = (entity, *(entity.subscriptions or ()))
-        for part in (part for owner in whole for part in _parts_of(owner)):
-            journal.touch(part)
-            # The size of a topic is also that of its subscriptions and of all dead-letter queues.
-            part.capacity = capacity
-            part.settings = attrs.evolve(part.settings, max_size=after.max_size)
+    journal = namespace.journal
     journal.touch(entity)
     entity.settings = after
     dlq = entity.dead_letters
@@ -140,12 +129,6 @@ def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
         journal.touch(dlq)
         # A dead-letter queue forwards by its own settings.
         dlq.settings = attrs.evolve(dlq.settings, forward_to=after.forward_dead_letters_to)
-
-
-def _parts_of(entity: Entity) -> list[Entity]:
-    """Return an entity and its dead-letter queues."""
-    parts = (entity, entity.dead_letters, entity.transfers)
-    return [part for part in parts if part is not None]
 
 
 def give_back(namespace: Namespace, queued: QueuedMessage) -> None:

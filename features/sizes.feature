@@ -54,6 +54,49 @@ Feature: Entity sizes
       Given a regular queue
       Then its greatest size is described as 1 GB
 
+    @SIZE-16
+    Scenario Outline: The size of a partitioned queue changes
+      Given a partitioned queue of 1 GB
+      When its size is updated to <size> GB
+      Then it is accepted
+      And its greatest size is described as <size> GB, or as that of all partitions
+
+      Examples:
+        | size |
+        | 2    |
+        | 5    |
+
+    @SIZE-16
+    Scenario Outline: The size of a regular queue changes
+      Given a regular queue of 2 GB
+      When its size is updated to <size> GB
+      Then it is accepted
+      And its greatest size is described as <size> GB
+
+      Examples:
+        | size |
+        | 3    |
+        | 5    |
+
+    @SIZE-16
+    Scenario: The size of a topic changes
+      Given a regular topic of 1 GB
+      When the topic's size is updated to 2 GB
+      Then it is accepted
+      And the topic's greatest size is described as 2 GB
+
+    @SIZE-17
+    Scenario Outline: A size that cannot be changed stays
+      Given a regular queue of 2 GB
+      When its size is updated to <size> GB
+      Then it is refused
+      And its greatest size is described as 2 GB
+
+      Examples:
+        | size |
+        | 1    |
+        | 3    |
+
     @SIZE-05
     Scenario Outline: There are as many partitions whatever the size
       Given a partitioned queue of <size> GB

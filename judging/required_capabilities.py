@@ -103,8 +103,11 @@ def _needs_of_destinations(command: v.Command) -> Iterator[v.Capability]:
         yield v.Capability.TRANSFER_DEAD_LETTER
     elif v.is_dead_letter_queue(path):
         yield v.Capability.DEAD_LETTER
-    if isinstance(command, v.UpdateQueue | v.UpdateTopic) and command.status is not None:
-        yield v.Capability.ENTITY_STATUS
+    if isinstance(command, v.UpdateQueue | v.UpdateTopic):
+        if command.status is not None:
+            yield v.Capability.ENTITY_STATUS
+        if command.max_size is not None:
+            yield v.Capability.SIZE_UPDATES
     managed = isinstance(command, v.GetQueue | v.UpdateQueue | v.DeleteQueue)
     if managed and "/subscriptions/" in getattr(command, "queue", ""):
         yield v.Capability.TOPIC_MANAGEMENT

@@ -78,6 +78,7 @@ __all__ = [
     "Settled",
     "SettlementRefusal",
     "ShortTimeout",
+    "SizeUpdate",
     "TxnAfterRefusal",
     "TxnEntities",
     "TxnMessageId",
@@ -532,6 +533,13 @@ class ShortTimeout(Given):
 
     MAY_FAIL = "may-fail"
     MUST_FAIL = "must-fail"
+
+
+class SizeUpdate(Settled):
+    """Can the size of an entity be changed after its creation?"""
+
+    CHANGED = "changed"
+    REFUSED = "refused"
 
 
 class TxnAfterRefusal(Settled):

@@ -227,7 +227,8 @@ class Management(Family):
         """
         entity = self.managed(command.queue)
         if entity.kind is EntityKind.SUBSCRIPTION:
-            of_topic = (command.partitioned, command.duplicate_detection) != (None, None)
+            named = (command.partitioned, command.duplicate_detection, command.max_size)
+            of_topic = named != (None, None, None)
             refused = of_topic and self.namespace.reading(RoleStatus) is RoleStatus.REFUSED
             if refused or command.status is v.EntityStatus.SEND_DISABLED:
                 raise Refusal(v.Error.INVALID_OPERATION)
@@ -235,7 +236,7 @@ class Management(Family):
         return Answer(DONE, rules=("MGMT-12",))
 
     def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
-        """MGMT-04, MGMT-12 to MGMT-14: apply all changes of an update, or refuse it."""
+        """MGMT-04, MGMT-12 to MGMT-14, SIZE-16: apply all changes of an update, or refuse it."""
         before = entity.settings
         for name, rule in FIXED.items():
             if getattr(command, name) not in (None, getattr(before, name)):
@@ -252,10 +253,13 @@ class Management(Family):
             if command.forward_to:
                 self.check_basic()
                 self.rules.forwarding.check_settings(after)
+        size = self.rules.sizes.resized(entity, command.max_size)
         self.check_outage(entity)
         journal, dlq = self.namespace.journal, entity.dead_letters
         journal.touch(entity)
         entity.settings = after
+        if size != after.max_size:
+            self.rules.sizes.resize(entity, size)
         entity.status = command.status or entity.status
         if command.status is not None and command.status.takes:
             self.rules.forwarding.try_waiting(entity)

@@ -1,15 +1,17 @@
 """SIZE: sizes of entities, and refusals when they are full.
 
-An entity keeps the size that it was created with; a partitioned one has that size in each
-partition. Everything in a partition counts: locked, deferred, scheduled and dead-lettered messages,
-and session states. Each partition fills up by itself: messages whose key selects a full one are
-refused while others are accepted, and a message without a key avoids it.
+An entity keeps the size that it was created with, unless an update changes it; a partitioned one
+has that size in each partition. Everything in a partition counts: locked, deferred, scheduled and
+dead-lettered messages, and session states. Each partition fills up by itself: messages whose key
+selects a full one are refused while others are accepted, and a message without a key avoids it.
 """
 
 from typing import Final
 
+import attrs
+
 from busproof import vocabulary as v
-from busproof.model.ambiguities import FullPartition, GbPartitions
+from busproof.model.ambiguities import FullPartition, GbPartitions, SizeUpdate
 from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Refusal
@@ -49,6 +51,37 @@ class Sizes(Family):
                 raise Refusal(v.Error.INVALID_OPERATION, rule)
             return granted
         return wanted
+
+    def resized(self, entity: Entity, wanted: int | None) -> int:
+        """SIZE-16, SIZE-17: return the size in GB of an entity after an update that names one.
+
+        No document says whether an entity can become smaller, or how many partitions it has then
+        if they depend on its size (GB-PARTITIONS).
+        """
+        settings = entity.settings
+        if wanted in (None, settings.max_size):
+            return settings.max_size
+        if self.namespace.reading(SizeUpdate) is SizeUpdate.REFUSED:
+            raise Refusal(v.Error.INVALID_OPERATION, "SIZE-17")
+        size = self.granted_size(wanted)
+        if self.partition_count(partitioned=settings.partitioned, size=size) != len(
+            entity.partitions
+        ):
+            raise Refusal(v.Error.INVALID_OPERATION)
+        if size < settings.max_size and self.namespace.prefers("SIZE-16", "refused", to="done"):
+            raise Refusal(v.Error.INVALID_OPERATION)
+        return size
+
+    def resize(self, entity: Entity, size: int) -> None:
+        """SIZE-16: give an entity, its subscriptions and all dead-letter queues another size."""
+        capacity = self.capacity(partitioned=entity.settings.partitioned, size=size)
+        for owner in (entity, *(entity.subscriptions or ())):
+            for part in (owner, owner.dead_letters, owner.transfers):
+                if part is not None:
+                    self.namespace.journal.touch(part)
+                    part.capacity = capacity
+                    part.settings = attrs.evolve(part.settings, max_size=size)
+        self.rules.forwarding.try_waiting(entity)
 
     def partition_count(self, *, partitioned: bool, size: int) -> int:
         """SIZE-05, PREM-16, GB-PARTITIONS: return how many partitions an entity has."""

@@ -17,6 +17,8 @@ from busproof.recorder.outcomes import rejected
 
 __all__ = ["READS", "Said", "command_of", "outcome_of", "resolved"]
 
+PARTITIONS: Final = 16
+"""How many partitions an entity of Standard has."""
 READS: Final = (
     v.GetQueue,
     v.GetTopic,
@@ -130,11 +132,22 @@ def _written(said: Said, path: str) -> v.Command | None:
             settings["api_version"] = version
         if kind is v.CreateQueue or kind is v.CreateTopic:
             settings.setdefault("partitioned", None)
+        if is_update and "max_size" in settings:
+            settings["max_size"] = _size_of_each(settings["max_size"], description)
         if is_update and kind is v.UpdateQueue:
             settings.setdefault("forward_to", "")
         return kind(**_named(kind, path), **settings)  # type: ignore[no-any-return] # one of six classes
     except (TypeError, Unreadable, ValueError):
         return None
+
+
+def _size_of_each(size: int, description: Description) -> int:
+    """Return the size in GB that an update names, of each partition if the entity has several.
+
+    Clients send back the description that they got, which has the size of all partitions.
+    """
+    partitioned = description.said().get("EnablePartitioning", "").lower() == "true"
+    return size // PARTITIONS if partitioned and size >= PARTITIONS else max(size, 1)
 
 
 def _named(kind: type[Any], path: str) -> dict[str, str]:

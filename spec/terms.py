@@ -110,6 +110,7 @@ CAPABILITIES: Final = (
     "legacy-entities",
     "limits",
     "sizes",
+    "size-updates",
     "amqp",
 )
 """Capabilities that an adapter can declare; a test compares them with the vocabulary's."""

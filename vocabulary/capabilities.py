@@ -53,4 +53,5 @@ class Capability(StrEnum):
     LEGACY_ENTITIES = "legacy-entities"
     LIMITS = "limits"
     SIZES = "sizes"
+    SIZE_UPDATES = "size-updates"
     AMQP = "amqp"

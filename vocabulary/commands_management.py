@@ -90,9 +90,9 @@ class ListQueues:
 class UpdateQueue:
     """Change the settings of a queue or a subscription; `None` keeps a setting.
 
-    Times are in microseconds. `forward_to` names the queue or topic that messages are forwarded to;
-    an empty name ends forwarding. `status` disables sending, receiving or both, or enables the
-    entity again.
+    Times are in microseconds, `max_size` is in GB, as in `CreateQueue`. `forward_to` names the
+    queue or topic that messages are forwarded to; an empty name ends forwarding. `status` disables
+    sending, receiving or both, or enables the entity again.
     """
 
     queue: str
@@ -110,6 +110,9 @@ class UpdateQueue:
     )
     forward_to: str | None = None
     status: EntityStatus | None = None
+    max_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -160,7 +163,7 @@ class ListTopics:
 class UpdateTopic:
     """Change the settings of a topic; `None` keeps a setting, `time_to_live` is in microseconds.
 
-    `status` disables sending, or enables it again.
+    `max_size` is in GB, as in `CreateTopic`. `status` disables sending, or enables it again.
     """
 
     topic: str
@@ -170,6 +173,9 @@ class UpdateTopic:
         default=None, validator=attrs.validators.optional(attrs.validators.gt(0))
     )
     status: EntityStatus | None = None
+    max_size: int | None = attrs.field(
+        default=None, validator=attrs.validators.optional(attrs.validators.ge(1))
+    )
 
 
 @attrs.frozen(kw_only=True)

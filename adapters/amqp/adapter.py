@@ -39,6 +39,7 @@ CAPABILITIES: Final = frozenset(
         v.Capability.LEGACY_ENTITIES,
         v.Capability.LIMITS,
         v.Capability.SIZES,
+        v.Capability.SIZE_UPDATES,
         v.Capability.LOCK_RENEWAL,
         v.Capability.MANAGEMENT,
         v.Capability.NEXT_SESSION,

@@ -215,6 +215,7 @@ PROBES: Final[tuple[tuple[v.Capability, tuple[c.Command, ...]], ...]] = (
         (c.CreateQueue(queue="probe"), c.GetQueue(queue="probe"), c.ListQueues()),
     ),
     (v.Capability.SIZES, (c.CreateQueue(queue="sized", max_size=1),)),
+    (v.Capability.SIZE_UPDATES, (c.UpdateQueue(queue="sized", max_size=2),)),
     (v.Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
     (v.Capability.BATCHES, (c.SendBatch(queue="probe", messages=(MESSAGE, MESSAGE)),)),
     (v.Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),

@@ -225,6 +225,19 @@ def _forwards(talk: Talk) -> None:
 
 
 @check(
+    v.Capability.SIZE_UPDATES,
+    v.Capability.SIZES,
+    v.Capability.MANAGEMENT,
+    title="changes a size",
+    protocol="max_size of UpdateQueue is in GB, as in CreateQueue; it succeeds with Done.",
+    advice="Change the size of the queue; null keeps it.",
+)
+def _resizes(talk: Talk) -> None:
+    talk.begin(max_size=1)
+    talk.expect(v.Done, v.UpdateQueue(queue="q", max_size=2))
+
+
+@check(
     v.Capability.REDIRECTION,
     v.Capability.FORWARDING,
     title="begins to forward and ends it",
@@ -264,6 +277,7 @@ ENTITIES: Final = (
     _manages_queues,
     _reports_availability,
     _chooses_sizes,
+    _resizes,
     _names_versions,
     _disables,
     _has_topics,

@@ -60,6 +60,10 @@ APPLIED: Final = {
 }
 """Properties that have an effect, by kind of entity."""
 
+IDLE: Final = "AutoDeleteOnIdle"
+LEAST_IDLE: Final = 300 * v.MICROSECONDS
+MOST_NOTES: Final = 1024
+"""How many characters the notes of an entity may have."""
 MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 LARGEST_MESSAGE: Final = 102_400
 """The largest `MaxMessageSizeInKilobytes` of the Premium tier."""
@@ -81,6 +85,7 @@ def creation(
         Unreadable: no entity can have these properties.
     """
     _check_message_size(bus, properties, version)
+    _check_idle(properties)
     named = version if version and version < TODAY else None
     if kind == "TopicDescription":
         return v.CreateTopic(
@@ -131,6 +136,7 @@ def update(bus: Bus, path: str, properties: Said, version: str | None = None) ->
         Unreadable: a property cannot be changed here, or cannot be parsed.
     """
     _check_message_size(bus, properties, version)
+    _check_idle(properties)
     entity = bus.known(path)
     applied = APPLIED[kind_of(entity)]
     life = _lifetime(properties)
@@ -148,7 +154,31 @@ def update(bus: Bus, path: str, properties: Said, version: str | None = None) ->
         time_to_live=life,
         forward_to=_redirected(bus, entity.settings, properties),
         status=status_of(entity, properties["Status"]) if "Status" in properties else None,
+        max_size=_new_size(bus, path, properties),
     )
+
+
+def _new_size(bus: Bus, path: str, properties: Said) -> int | None:
+    """Return the size that an update gives to an entity, in GB; `None` if it stays as it is.
+
+    Raises:
+        Unreadable: it is not a size, or the number of partitions would depend on it.
+    """
+    entity = bus.known(path)
+    current = settings_of(bus, entity)
+    if SIZE not in APPLIED[kind_of(entity)] or SIZE not in properties:
+        return None
+    if _same(properties[SIZE], current[SIZE]):
+        return None
+    size = _size(properties)
+    if entity.settings.partitioned and _is_read(bus, "GB-PARTITIONS", "per-gb"):
+        raise atom.Unreadable(
+            f"{SIZE} of '{path}' is {current[SIZE]} and cannot be changed, because a "
+            "partitioned entity has partitions for each GB here; delete the entity and create "
+            "it anew.",
+            501,
+        )
+    return size
 
 
 def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
@@ -172,15 +202,6 @@ def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
         and not _same(properties[WINDOW], current[WINDOW])
     ):
         changes["duplicate_window"] = _window(properties)
-    if SIZE in applied and SIZE in properties and not _same(properties[SIZE], current[SIZE]):
-        changes["max_size"] = _size(properties)
-        if before.partitioned and _is_read(bus, "GB-PARTITIONS", "per-gb"):
-            raise atom.Unreadable(
-                f"{SIZE} of '{path}' is {current[SIZE]} and cannot be changed, because a "
-                "partitioned entity has partitions for each GB here; delete the entity and create "
-                "it anew.",
-                501,
-            )
     return {name: value for name, value in changes.items() if value != getattr(before, name)}
 
 
@@ -188,6 +209,20 @@ def _is_read(bus: Bus, name: str, reading: str) -> bool:
     """Return whether the bus has a certain reading of an ambiguity, as far as that is decided."""
     namespace = bus.namespace
     return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
+
+
+def _check_idle(properties: Said) -> None:
+    """Check the time without use after which the service deletes an entity, and its notes.
+
+    The references of Azure Resource Manager and of the client for .NET say both limits.
+    """
+    text, notes = properties.get(IDLE), properties.get("UserMetadata", "")
+    if text is not None and _positive(text, IDLE) < LEAST_IDLE:
+        raise atom.Unreadable(f"{IDLE} is '{text[:80]}'; it has to be PT5M or longer.")
+    if len(notes) > MOST_NOTES:
+        raise atom.Unreadable(
+            f"UserMetadata has {len(notes)} characters; at most {MOST_NOTES} are allowed."
+        )
 
 
 def _check_message_size(bus: Bus, properties: Said, version: str | None) -> None:

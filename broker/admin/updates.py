@@ -26,6 +26,7 @@ def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
         duplicate_detection=command.duplicate_detection,
         time_to_live=command.time_to_live,
         status=command.status,
+        max_size=command.max_size,
     )
     return bus.ask(changed, "administration")
 

@@ -15,6 +15,10 @@ __all__ = ["SeenManagement", "of_created", "of_described", "of_missing", "of_rep
 OPTIONS: Final = ("partitioned", "requires_session", "duplicate_detection")
 
 
+RESIZED: Final = "resized"
+"""Among what was tried with an entity: another size than that of its creation."""
+
+
 class SeenManagement(Management):
     """Observer of entities that are created, changed and deleted."""
 
@@ -44,10 +48,13 @@ class SeenManagement(Management):
             if getattr(command, name) not in (None, getattr(entity.settings, name))
         }
         coverage.noted["tried"] = tried
+        size = entity.settings.max_size
         super().apply_update(entity, command)
         notes = coverage.at(entity)
         coverage.change(notes)
         notes.updated = True
+        if entity.settings.max_size != size:
+            notes.tried |= {RESIZED}
         notes.redirected = notes.redirected or redirected
         if command.time_to_live is not None:
             notes.lifetime_since = notes.arrivals
@@ -221,8 +228,8 @@ def _of_size(coverage: Coverage, entity: Entity) -> None:
         return
     if standard and partitioned and "SIZE-04" in profile.silent:
         return
-    if "max_size" in notes.tried:
-        coverage.show(listed)
+    if RESIZED in notes.tried or "max_size" in notes.tried:
+        coverage.show("SIZE-16" if RESIZED in notes.tried else listed)
         return
     coverage.show_if(
         (standard, "SIZE-04" if partitioned else "SIZE-06"),

@@ -122,7 +122,10 @@ def _of_size(scene: Scene, told: int, *, premium: bool) -> Iterator[v.RuleId]:
     whole = entity.settings.max_size
     odd = wanted is not None and wanted != whole
     multiplied = told == (wanted or 1) * partitions or told % max(wanted or 1, 1) == 0
+    updates = scene.asked(v.UpdateQueue, v.UpdateTopic)
+    resized = [e for e in updates if getattr(e.command, "max_size", None) is not None]
     yield from rules_if(
+        (resized, "SIZE-16"),
         (premium and wanted is None, "PREM-09"),
         (premium and odd, "PREM-08"),
         (premium and told > (wanted or 1) and multiplied, "PREM-10"),

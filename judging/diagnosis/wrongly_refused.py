@@ -291,6 +291,7 @@ def of_change(scene: Scene) -> tuple[v.RuleId, ...]:
         (scene.refused(type(command)), "MGMT-19"),
         (isinstance(command, v.DeleteTopic), "TOPIC-22"),
         (deletes, "MGMT-15"),
+        (getattr(command, "max_size", None) is not None, "SIZE-16"),
         (not deletes, "MGMT-12"),
     )
 

@@ -115,6 +115,34 @@ class OnePartitionTold(Sizes):
         return entity.settings.max_size
 
 
+LARGER: Final = v.UpdateQueue(queue=QUEUE, max_size=2)
+
+
+@mutant("SIZE-16", (create(partitioned=False), LARGER, GET))
+class NewSizeIgnored(Sizes):
+    """An update of the size changes nothing."""
+
+    def resize(self, entity: Entity, size: int) -> None:
+        """Change nothing."""
+
+
+@mutant("SIZE-16", (create(partitioned=False), LARGER))
+class NewSizeRefused(Sizes):
+    """No size can be changed."""
+
+    @refuses("SIZE-16")
+    def resized(self, entity: Entity, wanted: int | None) -> bool:
+        return wanted not in (None, entity.settings.max_size)
+
+
+@mutant("SIZE-17", (create(partitioned=False), LARGER), readings={"SIZE-UPDATE": "refused"})
+class NewSizeGranted(Sizes):
+    """A size can be changed, against the reading."""
+
+    def resized(self, entity: Entity, wanted: int | None) -> int:
+        return wanted or entity.settings.max_size
+
+
 @mutant("SIZE-07", FULL)
 class SizeDivided(Sizes):
     """The partitions share the requested size, instead of each having it."""

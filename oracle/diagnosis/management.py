@@ -58,6 +58,8 @@ def blamed_in_management(
             rules = wrongly_told(namespace, queue, reported)
         case v.GetQueue(), _ if queue is not None:
             rules = ("MGMT-20", "MGMT-11")
+        case ((v.UpdateQueue(max_size=int()) | v.UpdateTopic(max_size=int())), v.Done()):
+            rules = rules_if((namespace.reading("SIZE-UPDATE") == "refused", "SIZE-17"))
         case (
             (v.UpdateQueue() | v.DeleteQueue() | v.UpdateTopic() | v.DeleteTopic()),
             v.Refused(),
@@ -130,4 +132,6 @@ def _wrongly_kept(command: v.Command, allowed: tuple[Transition, ...]) -> tuple[
     """Return the rule broken by refusing a change or a deletion that must be made."""
     if any("MGMT-19" in transition.rules for transition in allowed):
         return ("MGMT-19",)
-    return ("MGMT-12",) if isinstance(command, v.UpdateQueue | v.UpdateTopic) else ("MGMT-15",)
+    if isinstance(command, v.UpdateQueue | v.UpdateTopic):
+        return rules_if((command.max_size is not None, "SIZE-16"), (True, "MGMT-12"))
+    return ("MGMT-15",)

@@ -20,6 +20,7 @@ from busproof.oracle.sizes.entity_size import (
     told_size,
     wrong_size,
 )
+from busproof.oracle.sizes.size_updates import RESIZED
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic
 from busproof.oracle.transition import Observation, Transition, refusal
 
@@ -295,7 +296,9 @@ def _of_max_size(
     size = told_size(namespace, queue.settings)
     if reported is None or size is None or (wrong and reported == size):
         return
-    if "max_size" in queue.managed.tried:
+    if RESIZED in queue.managed.tried:
+        yield "SIZE-16"
+    elif "max_size" in queue.managed.tried:
         yield no_other_size(namespace)
     elif wrong:
         yield from wrong_size(namespace, queue.settings, reported)

@@ -116,8 +116,8 @@ def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
     if isinstance(queue.role, Topic):
         return command.status is v.EntityStatus.RECEIVE_DISABLED
     if isinstance(queue.role, Subscription):
-        of_topic = (command.partitioned, command.duplicate_detection)
-        return of_topic != (None, None) or command.status is v.EntityStatus.SEND_DISABLED
+        of_topic = (command.partitioned, command.duplicate_detection, command.max_size)
+        return of_topic != (None, None, None) or command.status is v.EntityStatus.SEND_DISABLED
     return False
 
 

@@ -17,6 +17,7 @@ from busproof.oracle.management.statuses import with_status
 from busproof.oracle.management.topics import has_no_such_setting, shared_fields
 from busproof.oracle.registry import Managed
 from busproof.oracle.rule_lists import rules_if
+from busproof.oracle.sizes.size_updates import refused_size, with_size_in_doubt, with_sizes
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
 from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.transition import Transition, done, refusal
@@ -91,6 +92,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(kept, queue, command)
+    yield from refused_size(kept, queue, command)
     # Only to an existing destination can messages be forwarded (FWD-29).
     if not must_fail and all(
         destination in namespace.queues for destination in v.destinations(command)
@@ -99,7 +101,8 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
         after = _with_updated(namespace, _updated(namespace, queue, command, managed))
         after = with_lifetime(after, command, surely=surely)
         after = with_redirection(after, command, surely=surely)
-        yield done(with_status(after, command, surely=surely), *rules)
+        for sized in with_sizes(after, command):
+            yield done(with_status(sized, command, surely=surely), *rules)
 
 
 def _perhaps_updated(
@@ -110,7 +113,7 @@ def _perhaps_updated(
     An entity whose status or destination may change at any time is no longer judged.
     """
     after = _with_updated(namespace, attrs.evolve(queue, managed=_widened(managed, command)))
-    after = with_lifetime(after, command, surely=False)
+    after = with_size_in_doubt(with_lifetime(after, command, surely=False), command)
     if command.forward_to is None and command.status is None:
         return after
     # What the destination gets from now on is open, too.

@@ -158,6 +158,13 @@ def updates_topic(bus: Bus, change: str) -> v.Outcome:
     return bus.do(v.UpdateTopic(topic=TOPIC, **UPDATES[change]))
 
 
+@when(parsers.parse("the topic's size is updated to {number:d} GB"), target_fixture="outcome")
+def resizes_topic(bus: Bus, number: int) -> v.Outcome:
+    """Try to change the size of the topic."""
+    bus.need(v.Capability.SIZE_UPDATES)
+    return bus.do(v.UpdateTopic(topic=TOPIC, max_size=number))
+
+
 @when(
     parsers.parse("the topic's time to live is updated to {number:d} seconds"),
     target_fixture="outcome",

@@ -146,6 +146,7 @@ REFUSED = {
     "rule-actions": ("AddRule_action",),
     "forwarding": ("CreateQueue_forward_to",),
     "redirection": ("UpdateQueue_forward_to",),
+    "size-updates": ("UpdateQueue_max_size",),
     "dead-letter-forwarding": ("CreateQueue_forward_dead_letters_to",),
 }
 """Check to the requests that it needs, perhaps only with a certain setting."""

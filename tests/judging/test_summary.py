@@ -192,8 +192,8 @@ def test_a_part_without_a_verdict_leaves_the_whole_without_one() -> None:
 
 
 def test_a_recorded_default_that_has_moved_since_keeps_no_history_from_being_judged() -> None:
-    """SIZE-UPDATE is on record only, and was read as `refused` by default until 2026-11."""
+    """SESSION-KEPT is on record only, and a run of another day may have had another default."""
     recorded = profile_for(load())
-    before = attrs.evolve(recorded, readings=recorded.readings.set("SIZE-UPDATE", "refused"))
+    before = attrs.evolve(recorded, readings=recorded.readings.set("SESSION-KEPT", "kept"))
     header = Header(profile=before)
-    assert profile_of(load(), header).readings["SIZE-UPDATE"] == "changed"
+    assert profile_of(load(), header).readings["SESSION-KEPT"] == "ends"

@@ -1,13 +1,15 @@
 """Sizes of messages, and room in queues and partitions."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import pytest
 from model_driver import Always, Bus, profile
 
 from busproof import vocabulary as v
-from busproof.model import HostileChoices
+from busproof.model import HostileChoices, RoundRobin
 
+T = TypeVar("T")
 KB, GB = 1024, 2**30
 
 
@@ -121,3 +123,48 @@ def test_gigabytes_make_partitions_if_so_read() -> None:
     assert v.Error.INVALID_OPERATION is premium.refused(
         v.CreateQueue(queue="r", partitioned=False, max_size=7)
     )
+
+
+def update(size: int, queue: str = "q") -> v.UpdateQueue:
+    return v.UpdateQueue(queue=queue, max_size=size)
+
+
+def test_size_changes_by_an_update(bus: Bus) -> None:
+    """With room for more, in its dead-letter queues as well; a smaller one may be refused."""
+    bus.create(partitioned=False)
+    bus.send("m", size=2**30, stands_in=True)
+    assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=v.Message(body="n")))
+    bus.done(update(2))
+    bus.send("n")
+    assert 2 == bus.namespace.entities["q" + v.DEAD_LETTERS].settings.max_size
+    bus.done(update(2))
+    bus.done(update(1))
+    assert v.Error.INVALID_OPERATION is bus.refused(update(7))
+
+
+def test_size_of_a_topic_is_that_of_its_subscriptions(bus: Bus) -> None:
+    """Which have none of their own."""
+    name = bus.topic()
+    bus.done(v.UpdateTopic(topic="t", max_size=3))
+    assert 3 == bus.namespace.entities[name].settings.max_size
+    bus.done(update(3, name))
+
+
+def test_size_stays_where_it_is_read_so() -> None:
+    """Or where the number of partitions would depend on it."""
+    fixed = Bus(profile(SIZE_UPDATE="refused"))
+    fixed.create()
+    assert v.Error.INVALID_OPERATION is fixed.refused(update(2))
+    per_gb = Bus(profile(GB_PARTITIONS="per-gb"))
+    per_gb.create()
+    assert v.Error.INVALID_OPERATION is per_gb.refused(update(2))
+    unwilling = Bus(choices=Unwilling())
+    unwilling.create(max_size=2)
+    assert v.Error.INVALID_OPERATION is unwilling.refused(update(1))
+
+
+class Unwilling(RoundRobin):
+    """A policy that makes no entity smaller."""
+
+    def pick(self, name: str, candidates: Iterable[T]) -> T:
+        return list(candidates)[-1] if name == "SIZE-16" else super().pick(name, candidates)

@@ -242,6 +242,7 @@ NOT_IN_PARTITIONED = {
     "LIMIT-01": "the limit is of Basic and Standard",
     "LIMIT-02": "the limit is of Basic and Standard",
     "LIMIT-20": "the limit is of Standard",
+    **dict.fromkeys(("SIZE-16", "SIZE-17"), OF_SIZES),
     "MGMT-02": "it is about Basic and Standard by name; PREM-14 is about partitioned namespaces",
 }
 """Rules of Standard or Premium that do not hold in partitioned namespaces, and why not."""

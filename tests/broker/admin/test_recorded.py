@@ -67,3 +67,21 @@ def test_refusal_without_its_sub_code_is_noticed() -> None:
     found = json.dumps(differences([attrs.evolve(refused, recorded=recorded)])["R072"])
     assert "sub-code: recorded '40900', given '40000'" in found
     assert "without 'Conflict'" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("AutoDeleteOnIdle", "PT4M59S", "it has to be PT5M or longer"),
+        ("UserMetadata", "x" * 1025, "at most 1024 are allowed"),
+    ],
+)
+def test_value_beyond_the_documented_limits_is_refused(name: str, value: str, said: str) -> None:
+    """Though nobody recorded it; the greatest and the least value are taken."""
+    first = SESSIONS["defaults"][0]
+    request = {**first.request, "properties": [[name, value]]}
+    refused = {"status": 400, "sub_code": "40000", "says": said}
+    within = {**request, "properties": [["AutoDeleteOnIdle", "PT5M"], ["UserMetadata", "x" * 1024]]}
+    taken = attrs.evolve(first, id="taken", request=within, recorded={"status": 201})
+    refusing = attrs.evolve(first, request=request, recorded=refused)
+    assert differences([refusing, taken]) == {first.id: [], "taken": []}
