@@ -1,8 +1,7 @@
 """The model as a bus for clients: its state, its clock and its decisions."""
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
 from random import Random
 from typing import Final
 
@@ -35,6 +34,26 @@ SERVED: Final = (EntityKind.QUEUE, EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
 NOTED: Final = (v.Send, v.SendBatch, v.Schedule)
 """Commands whose decisions are recorded."""
 ENDS: Final = (v.CommitTransaction, v.RollBackTransaction)
+
+
+class Moment:
+    """A block in which the clock of a bus stands still; one may be within another.
+
+    Args:
+        keep_time: advances the clock.
+    """
+
+    def __init__(self, keep_time: Callable[[], object]) -> None:
+        self._keep_time = keep_time
+        self.depth = 0
+        """Number of blocks that have begun and not ended."""
+
+    def __enter__(self) -> None:
+        self._keep_time()
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
 
 
 class Bus:
@@ -81,7 +100,8 @@ class Bus:
         self.listeners: list[Heard] = []
         """Called with the changes of each step once no undo is possible."""
         self._names: dict[str, str] = {}
-        self._is_held = self._is_kept = False
+        self._is_kept = False
+        self._moment = Moment(self.keep_time)
         self.decisions, self.traffic = Decisions(), Traffic()
 
     @property
@@ -316,21 +336,15 @@ class Bus:
         """Return the paths of all queues, topics and subscriptions."""
         return sorted(p for p, entity in self.namespace.entities.items() if entity.kind in SERVED)
 
-    @contextmanager
-    def one_moment(self) -> Iterator[None]:
+    def one_moment(self) -> "Moment":
         """Stop the clock for the requests in the block, which arrived at the same time."""
-        self.keep_time()
-        was_held, self._is_held = self._is_held, True
-        try:
-            yield
-        finally:
-            self._is_held = was_held
+        return self._moment
 
     def keep_time(self) -> bool:
         """Advance a real clock, and run due timers; return whether some are left for later."""
         namespace = self.namespace
         now = before = namespace.now
-        if not self._is_held and self.clock is v.Clock.REAL:
+        if not self._moment.depth and self.clock is v.Clock.REAL:
             now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
         if namespace.timers.is_due(now):
             return self._due.run(namespace, now, self._step)

@@ -105,6 +105,7 @@ class Hub:
         # more the more of them wait.
         self._stirred = Stirred()
         """What may be available since waiting links were last served."""
+        self._in_turn = self._serves_later = False
         self.spread = Spread()
         self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
@@ -224,7 +225,25 @@ class Hub:
         self.note()
         if self._waiting and (self._stirred or not self.bus.is_trusted):
             # Serve them after all requests of this turn, once.
-            self.rota.add(self._serve)
+            if self._in_turn:
+                self._serves_later = True
+            else:
+                self.rota.add(self._serve)
+
+    def begin_turn(self) -> None:
+        """Have the waiting links wait until a client's turn is over."""
+        self._in_turn = True
+
+    def end_turn(self) -> None:
+        """Serve the waiting links after a turn that has changed something."""
+        self._in_turn = False
+        if self._serves_later:
+            self._serves_later = False
+            # An iteration of the loop for it alone costs as much as a small request.
+            if self.rota.is_free():
+                self._serve()
+            else:
+                self.rota.add(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
         """Count bytes that are kept until a transaction ends, for the client that began it."""

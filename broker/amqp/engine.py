@@ -175,6 +175,7 @@ class Connection(asyncio.Protocol):
     def _take_turn(self, *, pumped: bool = False) -> None:
         """Take a turn: handle received bytes until it is over; `pumped` skips the first `pump`."""
         self._turns.begin()
+        self.hub.begin_turn()
         try:
             with self.hub.bus.one_moment():
                 if not pumped:
@@ -185,6 +186,7 @@ class Connection(asyncio.Protocol):
                         self.pump()
         finally:
             self._turns.end()
+            self.hub.end_turn()
         if self._turns.waits:
             self._wire.hold()
             return
@@ -300,8 +302,9 @@ class Connection(asyncio.Protocol):
     @property
     def held(self) -> int:
         """Approximate memory that the broker keeps for this client, in bytes."""
-        came = sum(map(len, self._came)) + self._frames.waiting
-        came += sum(len(piece) for piece, _ in self._pieces)
+        came = self._frames.waiting
+        if self._came or self._pieces:
+            came += sum(map(len, self._came)) + sum(len(piece) for piece, _ in self._pieces)
         unsent = self._wire.waiting + self.answers + self.backlog.size
         return self.kept.size + self.unfinished.total + came + unsent
 
@@ -396,6 +399,9 @@ class Connection(asyncio.Protocol):
         was_any = False
         events = native.raw(self._collector)
         flows = self._numbering.flows
+        if not native.next_event(events) and self._turns.is_idle:
+            self._flows_seen = flows if not self._pieces else self._flows_seen
+            return False
         while self._turns.is_done() and (event := native.next_event(events)):
             if self._turns.is_over():
                 break

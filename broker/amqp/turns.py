@@ -33,6 +33,8 @@ class Rota:
         self._waiting: dict[Callable[[], None], None] = {}
         self._ends: float | None = None
         """When the turns of this iteration are over, in CPU time of the thread."""
+        self._ending: asyncio.Handle | None = None
+        """What begins the time for turns anew in the next iteration."""
         self._called = False
 
     def left(self) -> float:
@@ -40,8 +42,15 @@ class Rota:
         now = time.thread_time()
         if self._ends is None:
             self._ends = now + TURN
-            self._loop.call_soon(self._end_iteration)
+        # The time may have passed in several iterations, each of which would cost a callback to end
+        # it. So it begins anew in the one after it was used up.
+        elif now >= self._ends and self._ending is None:
+            self._ending = self._loop.call_soon(self._end_iteration)
         return self._ends - now
+
+    def is_free(self) -> bool:
+        """Return whether nobody waits and there is time left."""
+        return not self._waiting and self.left() > 0
 
     def add(self, turn: Callable[[], None]) -> None:
         """Give a turn after all that wait already."""
@@ -59,7 +68,7 @@ class Rota:
 
         It is done at once if nobody waits and there is time left.
         """
-        if not self._waiting and self.left() > 0:
+        if self.is_free():
             return act()
         done = self._loop.create_future()
         turn = partial(_do, act, done)
@@ -73,14 +82,16 @@ class Rota:
             del done, turn
 
     def _end_iteration(self) -> None:
-        # Called in the next iteration, before it reads what clients have sent.
-        self._ends = None
-        if self._waiting:
-            # What the turns before have led to is done now, and counts among this iteration's.
-            self.left()
+        # Called in the next iteration, before it reads what clients have sent. What the turns
+        # before have led to is done now, and counts among this iteration's.
+        self._ending = None
+        self._ends = time.thread_time() + TURN
 
     def _run(self) -> None:
         self._called = False
+        if self._ending is not None:
+            self._ending.cancel()
+            self._end_iteration()
         # A turn that ends with work left is added behind the others.
         for turn in list(self._waiting):
             if turn in self._waiting:
@@ -131,6 +142,11 @@ class Turns:
         """
         self._steps = steps
         self.is_done()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is unfinished."""
+        return self._steps is None
 
     def is_done(self) -> bool:
         """Continue an unfinished request; return whether it is done."""
