@@ -78,7 +78,8 @@ class Forwarding(Family):
         waiting = destination.awaited_by
         while waiting:
             first = next(iter(waiting))
-            if first.is_there and first.state is ACTIVE:
+            known = self.namespace.entities.get(first.entity.path) is first.entity
+            if known and first.is_there and first.state is ACTIVE:
                 now = self.namespace.now
                 first.entity.look_at("forwarding.try_again", now, first, first.number)
                 return
@@ -90,16 +91,14 @@ class Forwarding(Family):
         Nobody says whether a bus tries again (FORWARD-FAILED). After one that goes on, the next.
         """
         source = queued.entity
-        destination = self.namespace.entities.get(source.settings.forward_to or "")
-        if destination is None or not queued.is_there or queued.state is not ACTIVE:
+        if not queued.is_there or queued.state is not ACTIVE:
             return
         if self.namespace.prefers("FWD-37", "stays", to="tried-again"):
             return
         onward = DIRECT._replace(dead_letters=1, reason=queued.reason)
         if self.deliver(source, queued.message, onward) is None:
             self.rules.messages.remove(queued)
-            destination.awaited_by.pop(queued, None)
-            self.try_waiting(destination)
+            self.try_waiting(self.namespace.entities[source.settings.forward_to or ""])
 
     def deliver(self, source: Entity, message: v.Message, onward: InTransit) -> str | None:
         """FWD-07 to FWD-13, FWD-19 to FWD-21: deliver a message, or return the reason why it stays.

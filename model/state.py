@@ -116,10 +116,9 @@ class QueuedMessage(Record):
                 entity.caches.setdefault(self.cached_by, []).append(self)
         if self.expires_at is not None:
             entity.look_at("expiry.end", self.expires_at, self, self.number)
-        if entity.kind is EntityKind.DEAD_LETTERS and entity.settings.forward_to is not None:
-            destination = entity.namespace.entities.get(entity.settings.forward_to)
-            if destination is not None:
-                destination.awaited_by[self] = None
+        destination = entity.namespace.entities.get(entity.settings.forward_to or "")
+        if destination is not None and entity.kind is EntityKind.DEAD_LETTERS:
+            destination.awaited_by[self] = None
 
 
 @record()

@@ -7,7 +7,7 @@ import pytest
 from model_driver import SECOND, Bus, profile
 
 from busproof import vocabulary as v
-from busproof.model import RoundRobin
+from busproof.model import RoundRobin, ways
 
 T = TypeVar("T")
 
@@ -163,9 +163,37 @@ def test_dead_letter_that_is_gone_or_has_no_destination_is_not_tried_again(bus: 
     bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
     dead_letter_of(bus, "m2")
     bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    assert ["m2"] == bus.bodies("r")
     bus.done(v.DeleteQueue(queue="r"))
     dead_letter_of(bus, "m3")
-    assert 1 <= len(bus.namespace.entities[DEAD].messages)
+    assert 1 == len(bus.namespace.entities[DEAD].messages)
+
+
+def test_dead_letter_goes_on_once_though_room_comes_twice_at_once(bus: Bus) -> None:
+    """A commit completes two messages, and it is tried again for each."""
+    bus.create("r", partitioned=False)
+    bus.create("q", partitioned=False, forward_dead_letters_to="r")
+    for number in range(2):
+        bus.send(f"n{number}", queue="r", size=2**29, stands_in=True)
+    dead_letter_of(bus, "m", size=100)
+    bus.done(v.BeginTransaction(transaction="t"))
+    for token in [bus.receive("r").lock_token for _ in range(2)]:
+        bus.done(v.Complete(queue="r", lock_token=token, transaction="t"))
+    bus.done(v.CommitTransaction(transaction="t"))
+    assert ["m"] == bus.bodies("r")
+
+
+def test_dead_letter_waits_further_after_a_way_in_which_it_went_on(bus: Bus) -> None:
+    """Looking at the ways of a command leaves everything as it was."""
+    bus.create("r")
+    bus.create("q", forward_dead_letters_to="r")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    dead_letter_of(bus, "m")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
+    pause = v.AdvanceClock(duration=1)
+    left = [len(bus.namespace.entities[DEAD].messages) for _ in ways(bus.namespace, pause, "c1")]
+    assert {0, 1} == set(left)
+    assert ["m"] == bus.bodies("r")
 
 
 class Leaving(RoundRobin):
