@@ -119,18 +119,24 @@ def _fired(choice: Choice) -> str:
 
 
 def _timer(rule: str, thing: Any) -> str:
-    match rule:
-        case "scheduling.activate":
-            return f"scheduled {thing.message.body!r} is enqueued"
-        case "locks.end":
-            return f"the lock of {thing.message.body!r} ends"
-        case "sessions.end":
-            return f"the lock of session {thing.name!r} ends"
-        case "forwarding.try_again":
-            return f"dead letter {thing.message.body!r} is tried again"
-        case "expiry.end":
-            return f"{thing.message.body!r} expires"
-    return f"MessageId {thing.name[1]!r} is forgotten"
+    if rule == "sessions.end":
+        return f"the lock of session {thing.name!r} ends"
+    if rule == "duplicates.forget":
+        return f"MessageId {thing.name[1]!r} is forgotten"
+    return TIMERS[rule].format(repr(thing.message.body))
+
+
+TIMERS: Final = {
+    "dead_letters.move": "{} becomes a dead letter",
+    "expiry.end": "{} expires",
+    "forwarding.go_on": "{} is forwarded",
+    "forwarding.go_too": "{} is forwarded",
+    "forwarding.try_again": "dead letter {} is tried again",
+    "locks.end": "the lock of {} ends",
+    "scheduling.activate": "scheduled {} is enqueued",
+    "transactions.lapse": "the transaction of {} is over",
+}
+"""Words for each timer of a message, with its body."""
 
 
 def _lost(choice: Choice) -> str:

@@ -1,9 +1,15 @@
 """What a bus does by itself may take its time: forwarding, and moving dead letters."""
 
+from pathlib import Path
+
 import pytest
 from told import Told
 
 from busproof import vocabulary as v
+from busproof.cli.main import main
+from busproof.history.files import HistoryWriter
+from busproof.history.records import Header
+from busproof.spec import load
 
 DELETE = v.ReceiveMode.RECEIVE_AND_DELETE
 TAKE = v.Receive(queue="end", mode=DELETE)
@@ -93,3 +99,60 @@ def test_what_expires_may_be_a_dead_letter_later(reading: str, seconds: int, all
     assert told.may_be(dead, v.Empty()) is allowed
     assert told.may_be(dead, got("m", dead_letter_reason="TTLExpiredException"))
     assert not told.may_be(v.Receive(queue="q", mode=DELETE), got("m"))
+
+
+def test_dead_letter_may_go_on_once_its_destination_is_enabled_again_or_stay() -> None:
+    """At any time after that, once (FWD-37)."""
+    told = Told().of(v.CreateQueue(queue="end"))
+    told.of(v.CreateQueue(queue="q", forward_dead_letters_to="end"))
+    told.of(v.UpdateQueue(queue="end", status=v.EntityStatus.DISABLED))
+    told.of(v.Send(queue="q", message=v.Message(body="m")))
+    told.of(v.Receive(queue="q"), got("m", lock_token="l"))
+    told.of(v.DeadLetter(queue="q", lock_token="l", reason="why"))
+    told.of(v.UpdateQueue(queue="end", status=v.EntityStatus.ACTIVE))
+    assert told.may_be(TAKE, v.Empty())
+    assert told.may_be(TAKE, got("m", dead_letter_reason="why"))
+    told.of(TAKE, v.Empty()).waited(600)
+    assert told.may_be(TAKE, v.Empty())
+    told.of(TAKE, got("m", dead_letter_reason="why"))
+    assert not told.may_be(TAKE, got("m", 2, dead_letter_reason="why"))
+
+
+def test_explanation_has_words_for_what_a_bus_does_by_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as a dead letter that goes on once its destination is enabled again (FWD-37)."""
+    asked: list[tuple[v.Command, v.Outcome]] = [
+        (v.CreateQueue(queue="r", partitioned=False), v.Done()),
+        (
+            v.CreateQueue(queue="q", partitioned=False, forward_dead_letters_to="r"),
+            v.Done(),
+        ),
+        (v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED), v.Done()),
+        (v.Send(queue="q", message=v.Message(body="a")), v.Done()),
+        (v.Receive(queue="q"), v.Received(message=v.MessageView(body="a", lock_token="l"))),
+        (v.DeadLetter(queue="q", lock_token="l", reason="why"), v.Done()),
+        (v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE), v.Done()),
+        (
+            v.Receive(queue="r"),
+            v.Received(message=v.MessageView(body="a", lock_token="m", dead_letter_reason="why")),
+        ),
+    ]
+    path = tmp_path / "history.jsonl"
+    with HistoryWriter(path) as writer:
+        writer.write(Header(profile=v.profile_for(load()), capabilities=("peek-lock",)))
+        for number, (command, outcome) in enumerate(asked):
+            writer.write(
+                v.Event(
+                    client="c",
+                    connection="c1",
+                    called=number,
+                    returned=number,
+                    command=command,
+                    outcome=outcome,
+                )
+            )
+    main(["check", str(path), "--explain"])
+    out = capsys.readouterr().out
+    assert "before it: 'a' is forwarded" in out
+    assert "before it: dead letter 'a' is tried again" in out
