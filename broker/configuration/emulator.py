@@ -125,6 +125,10 @@ def read_configuration(
     Raises:
         UsageError: the file cannot be read, or has an impossible value; the message names the line.
     """
+    if path.suffix.startswith(".bicep"):
+        raise UsageError(
+            f"{path} is Bicep; compile it by `bicep build`, and give the template in JSON"
+        )
     configuration = Configuration()
     top = read(path, None if strict else configuration.warnings)
     if is_template(top):

@@ -361,6 +361,13 @@ def test_impossible_template_is_refused(
         configured(tmp_path, template)
 
 
+@pytest.mark.parametrize("name", ["main.bicep", "main.bicepparam"])
+def test_bicep_itself_is_refused(tmp_path: Path, name: str) -> None:
+    """With what makes a template of it."""
+    with pytest.raises(UsageError, match="compile it by `bicep build`"):
+        read_configuration(tmp_path / name)
+
+
 def value_of(text: str) -> Any:
     def nothing(name: str, given: list[Any]) -> Any:  # noqa: ARG001 - as templates look up
         raise ExpressionError(f"no {name}")
