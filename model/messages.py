@@ -53,10 +53,9 @@ class Messages(Family):
         elif message.partition_key is not None:
             self.rules.keys.check_agreement(entity, message)
         key = self.rules.keys.effective_key(entity, message)
-        settings = entity.settings
-        # There may be nothing to recognise a copy by.
-        detects = key is None and message.message_id is None and settings.duplicate_detection
-        free = detects and settings.partitioned
+        # There may be nothing to recognise a copy by. Of regular entities nothing is said.
+        nameless = key is None and message.message_id is None
+        free = nameless and entity.settings.duplicate_detection
         if free and self.namespace.prefers("DUP-12", "refused", to="accepted"):
             raise Refusal(v.Error.INVALID_OPERATION, "DUP-12")
         return key

@@ -81,11 +81,12 @@ class Partitions(Family):
         """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
         entity, name = self.namespace.entities.get(command.queue), command.queue
         down = isinstance(command, v.TakePartitionDown)
+        is_down = command.partition in self.namespace.down.get(name, NO_PARTITIONS)
         if entity is not None:
             if entity.kind is EntityKind.SUBSCRIPTION:
                 raise Refusal(v.Error.INVALID_OPERATION)
             name = entity.base.path
-        elif down and self.namespace.prefers("PART-05", "refused", to="done"):
+        elif not is_down and self.namespace.prefers("PART-05", "refused", to="done"):
             # An adapter may be unable to disturb an entity that does not exist yet.
             raise Refusal(v.Error.NOT_FOUND, "PART-05")
         most = self.namespace.profile.partitions if entity is None else len(entity.partitions)

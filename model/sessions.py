@@ -230,9 +230,9 @@ class Sessions(Family):
         """SESS-22, FEAT-16: return the names of sessions that have messages or a state."""
         entity = self.rules.topics.usable(command.queue)
         if not entity.settings.requires_session:
-            # Nothing is said of an entity that requires no sessions; one without any may say so.
-            none = all(queued.message.session_id is None for queued in entity.messages.values())
-            if none and self.namespace.prefers("FEAT-16", "none", to="refused"):
+            # Nothing is said of an entity that requires no sessions: it has none, whatever its
+            # messages name.
+            if self.namespace.prefers("FEAT-16", "none", to="refused"):
                 return Answer(v.SessionsListed(session_ids=()), rules=("FEAT-16",))
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
         if entity.base.down and self.namespace.prefers("LIFE-11", "refused", to="shown"):

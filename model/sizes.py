@@ -113,7 +113,8 @@ class Sizes(Family):
         if not entity.settings.partitioned:
             return size
         whole = size * profile.partitions
-        if self.namespace.states("SIZE-04") or profile.tier is v.Tier.BASIC:
+        stated = self.namespace.states("SIZE-04") and not profile.is_partitioned
+        if stated or profile.tier is v.Tier.BASIC:
             return whole
         return self.namespace.choices.pick("SIZE-04", (whole, size))
 

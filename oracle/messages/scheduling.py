@@ -90,8 +90,8 @@ def _schedule(
         yield _told(after, waiting, observed, *rules)
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
-    if queue.settings.duplicate_detection and message.message_id is None:
-        # No edition covers it: duplicate detection needs a MessageId.
+    if key is None and queue.settings.duplicate_detection and message.message_id is None:
+        # Duplicate detection needs a MessageId or another key (DUP-12).
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 

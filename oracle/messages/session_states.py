@@ -117,7 +117,10 @@ def list_sessions(
     """SESS-22: list the sessions that have messages or a state, and no others."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
+        # Nothing is said of an entity that requires no sessions; it has none.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        yield Transition(outcome=v.SessionsListed(session_ids=()), next=namespace)
+        return
     surely = set(_within_reach(namespace, queue))
     listed = tuple(sorted(surely))
     if isinstance(observed.outcome, v.SessionsListed):

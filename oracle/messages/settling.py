@@ -51,7 +51,10 @@ def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Transitio
     transfers = command.queue.endswith(v.TRANSFERS)
     rules = () if transfers else ("DLQ-10",)
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    if transfers:
+    queue, token = namespace.queues[command.queue], command.lock_token
+    stored = locked(queue, token)
+    may_be_held = stored is not None and not has_ended(namespace, queue, stored)
+    if transfers and (may_be_held or is_of_lost_answer(queue, token)):
         # The documents do not say where such a message of the transfer dead-letter queue goes.
         yield done(stop_judging(namespace, v.owner_of(command.queue)))
 

@@ -9,7 +9,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
-from busproof.oracle.messages.settling import locked
+from busproof.oracle.messages.settling import is_of_lost_answer, locked
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, everywhere, is_unjudged, with_queue
@@ -96,10 +96,16 @@ def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
     # The message of a lost lock may be in any partition: -1 has every bit set.
-    places = [-1 if stored is None else stored.where for stored in _stored(namespace, command)]
+    locks = _stored(namespace, command)
+    places = [-1 if stored is None else stored.where for stored in locks]
     # Then no partition has all of the messages, and such a request is refused (SETTLE-PARTITIONS).
     if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
+    # No request succeeds under a lock that is lost, even if others are no longer judged.
+    tokens = dict.fromkeys(command.lock_tokens)
+    for token, stored in zip(tokens, locks, strict=True):
+        if stored is None and not is_of_lost_answer(queue, token):
+            return []
     reached = [Reached(_noted(namespace, command))]
     for one in _ones(command):
         reached = [after for before in reached for after in _after(before, one, answers)]

@@ -128,6 +128,21 @@ def test_silence_of_the_documents_is_a_choice(command: v.Command, kinds: set[str
     assert bus.ask(command).outcome.__class__.__name__ in kinds
 
 
+def test_outage_of_what_is_not_there_may_be_out_of_reach() -> None:
+    """PART-05: an adapter may be unable to begin or to end one."""
+    bus = Bus(profile())
+    for kind in (v.TakePartitionDown, v.BringPartitionUp):
+        assert {"Done", "Refused"} == answers(bus, kind(queue="none", partition=0))
+
+
+def test_regular_entity_that_detects_duplicates_may_refuse_a_message_without_id() -> None:
+    """DUP-12: it is said of partitioned entities, and of regular ones nothing is."""
+    bus = Bus(profile())
+    bus.create("q", partitioned=False, duplicate_detection=True)
+    sent = v.Send(queue="q", message=v.Message(body="m"))
+    assert {"Done", "Refused"} == answers(bus, sent)
+
+
 @pytest.mark.parametrize(
     ("command", "kinds"),
     [

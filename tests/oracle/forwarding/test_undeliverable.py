@@ -268,3 +268,23 @@ def test_outages_of_an_entity_are_those_of_both_its_graves(observer: Observer) -
     observer.has(up(0))
     observer.has(update(lock_duration=20_000_000))
     observer.has(STUCK, received("m1", 1))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        v.DeadLetter(queue="q" + v.TRANSFERS, lock_token="none"),
+        v.SettleBatch(
+            queue="q" + v.TRANSFERS,
+            lock_tokens=("none", "none"),
+            disposition=v.Disposition.DEAD_LETTER,
+        ),
+    ],
+)
+def test_transfer_dead_letter_is_not_dead_lettered_under_a_lost_lock(
+    observer: Observer, asked: v.Command
+) -> None:
+    """DLQ-10: nothing is said of it, but that a lost lock is refused (LOCK-06)."""
+    source(observer)
+    assert not is_allowed(observer, asked, v.Done())
+    assert is_allowed(observer, asked, LOST)

@@ -113,6 +113,16 @@ def test_empty_list_of_sessions_does_not_show_the_feature(observer: Observer) ->
     assert "FEAT-16" not in found.rules
 
 
+def test_entity_that_requires_no_sessions_lists_none(observer: Observer) -> None:
+    """FEAT-16: nothing is said of it, so that it may refuse, too, and may not invent any."""
+    observer.queue()
+    observer.send(session_id="s", partition=1)
+    listing = v.ListSessions(queue="q")
+    assert is_allowed(observer, listing, v.SessionsListed(session_ids=()))
+    assert is_allowed(observer, listing, v.Refused(error=v.Error.OTHER))
+    assert not is_allowed(observer, listing, v.SessionsListed(session_ids=("s",)))
+
+
 def test_that_a_message_was_taken_does_not_show_yet_that_it_can_be_had(observer: Observer) -> None:
     observer.queue()
     assert "FEAT-05" not in observer.send(partition=1).rules

@@ -13,6 +13,7 @@ from busproof.vocabulary.commands import (
     CreateTopic,
     Receive,
     RollBackTransaction,
+    Schedule,
     Send,
     TakePartitionDown,
 )
@@ -171,6 +172,17 @@ def test_without_id_and_key_a_message_may_be_refused(partitioned: bool) -> None:
     for found in (observer.send(), observer.send(GONE)):
         assert found.possible
         assert ("DUP-12" in found.rules) is partitioned
+
+
+@pytest.mark.parametrize(("key", "may_be_refused"), [(None, True), ("k", False)])
+def test_scheduled_message_may_be_refused_without_id_and_key(
+    observer: Observer, key: str | None, *, may_be_refused: bool
+) -> None:
+    """DUP-12: a partition key is enough, as for a message that is sent at once."""
+    unique(observer)
+    message = Message(body="m1", partition_key=key)
+    asked = Schedule(queue="q", message=message, delay=MINUTE)
+    assert may_be_refused is is_allowed(observer, asked, GONE)
 
 
 @pytest.mark.parametrize(("reading", "kept"), [("first", True), ("last", False), ("either", None)])
