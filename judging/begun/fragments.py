@@ -29,7 +29,7 @@ ENDING: Final = (v.DeleteQueue, v.DeleteTopic, v.RestoreQueue)
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
 TRANSACTIONS: Final = (v.BeginTransaction, v.CommitTransaction, v.RollBackTransaction)
 KEPT: Final = (
-    *(v.Send, v.SendBatch, v.Schedule, v.CancelScheduled),
+    v.CancelScheduled,
     *(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.RenewLock),
     *(v.AcceptSession, v.CloseSession, v.RenewSessionLock, v.SetSessionState),
 )
@@ -84,6 +84,10 @@ class _Sorted:
     """
 
     def __init__(self, events: Sequence[v.Event]) -> None:
+        # What was answered sooner is not in the history.
+        self._beginning = min(
+            (event.returned for event in events if event.returned is not None), default=0
+        )
         self.of_paths: dict[str, Indexed] = defaultdict(list)
         self.begun: set[str] = set()
         self._of_transactions: dict[str, Indexed] = defaultdict(list)
@@ -107,6 +111,10 @@ class _Sorted:
             self.of_paths[path].append((index, event))
             if isinstance(command, ENDING) and not isinstance(event.outcome, v.Unsupported):
                 self._ends.setdefault(path, (index, event.called))
+
+    def was_under_way(self, event: v.Event) -> bool:
+        """Return whether a request may have taken effect before the history began."""
+        return event.called < self._beginning
 
     def of_entity(self, path: str) -> Indexed:
         """Return the events about one entity until a request that may end its life."""
@@ -132,6 +140,7 @@ class _Fragmenting:
     def __init__(self, events: _Sorted, entities: Entities, path: str) -> None:
         self._path = path
         self._entities = entities
+        self._was_under_way = events.was_under_way
         self._is_plain = not v.is_dead_letter_queue(path) and v.SUBSCRIPTIONS not in path
         self._needs_session = entities.requires_session(path)
         known = entities.settings.get(path)
@@ -149,13 +158,14 @@ class _Fragmenting:
             if isinstance(event.command, SENDING) and not isinstance(event.outcome, v.Refused):
                 for message in messages_of(event.command):
                     self._sent.setdefault(message.body, place)
-                    self._times[message.body] += 1
+                    # One under way at the beginning may have been received before.
+                    self._times[message.body] += 2 if events.was_under_way(event) else 1
         self._own = own
         for body, numbers in self._numbers().items():
             if len(numbers) > 1:
                 # Another message with this body was there before.
-                self._times[body] += 1
-        self._set_aside = self._deferred_before()
+                self._times[body] = max(2, self._times[body])
+        self._set_aside = self._bodies_apart()
         self._tokens = {
             view.lock_token
             for event in own
@@ -163,7 +173,10 @@ class _Fragmenting:
             if view.lock_token is not None and view.body not in self._set_aside
         }
         self._scheduled = {
-            event.outcome.sequence_number for event in own if isinstance(event.outcome, v.Scheduled)
+            event.outcome.sequence_number
+            for event in own
+            if isinstance(event.outcome, v.Scheduled)
+            and all(message.body not in self._set_aside for message in messages_of(event.command))
         }
         self._left_out: set[str] = set()
         self._unjudged = Counter[Reason]()
@@ -189,8 +202,11 @@ class _Fragmenting:
             for event in self._own
         )
 
-    def _deferred_before(self) -> set[str]:
-        """Return the bodies of messages that were received by number and never deferred."""
+    def _bodies_apart(self) -> set[str]:
+        """Return the bodies of messages whose history depends on one that is unknown.
+
+        They were received by number and never deferred, or settled in a transaction from before.
+        """
         bodies: dict[str, str] = {}
         deferred: set[str] = set()
         before: set[str] = set()
@@ -201,11 +217,23 @@ class _Fragmenting:
                     before.add(view.body)
                 if view.lock_token is not None:
                     bodies[view.lock_token] = view.body
+            transaction = getattr(command, "transaction", None)
+            if isinstance(command, v.Settlement) and transaction not in (None, *self._transactions):
+                # A lock may last as long as the transaction, and nobody knows how it ends.
+                before.update(bodies.get(token, "") for token in tokens_of(command))
             batched = isinstance(command, v.SettleBatch)
             if isinstance(command, v.Defer) or (
                 batched and getattr(command, "disposition", None) is v.Disposition.DEFER
             ):
                 deferred.update(bodies.get(token, "") for token in tokens_of(command))
+        # What is received together is left out together.
+        together = [
+            {view.body for view in views_of(event.outcome)}
+            for event in self._own
+            if isinstance(event.command, v.ReceiveDeferred)
+        ]
+        while more := [one for one in together if one & before and not one <= before]:
+            before.update(*more)
         return before
 
     # The beginning ----------------------------------------------------------------------------
@@ -353,7 +381,9 @@ class _Fragmenting:
                 translated = event if is_successful(event.outcome) else _lost(event)
         elif path_of(command) == self._path:
             translated = self._own_event(event)
-        return translated
+        if translated is None or isinstance(command, (*RECEIVING, v.Peek)):
+            return translated
+        return _lost(translated) if self._was_under_way(event) else translated
 
     def _own_event(self, event: v.Event) -> v.Event | None:
         """Return a request about the entity as the fragment has it."""
@@ -401,6 +431,8 @@ class _Fragmenting:
                 answered = moved if moved.command != v.UpdateQueue(queue=ENTITY) else None
             case v.CancelScheduled() if command.sequence_number not in self._scheduled:
                 self._leave_out(Reason.ASIDE)
+            case v.Send() | v.SendBatch() | v.Schedule():
+                answered = self._sent_here(event)
             case _ if isinstance(command, KEPT):
                 if self._may_be_kept(command):
                     answered = self._moved(event)
@@ -409,6 +441,19 @@ class _Fragmenting:
             case _:
                 self._leave_out(Reason.LOOKS)
         return answered
+
+    def _sent_here(self, event: v.Event) -> v.Event | None:
+        """Return a send of the messages that are judged; what else takes room is unknown."""
+        messages = tuple(
+            attrs.evolve(message, size=None)
+            for message in messages_of(event.command)
+            if message.body not in self._set_aside
+        )
+        if not messages:
+            return None
+        if isinstance(event.command, v.SendBatch):
+            return self._moved(event, messages=messages)
+        return self._moved(event, message=messages[0])
 
     def _with_known_locks(
         self, event: v.Event, command: v.SettleBatch | v.RenewLocks

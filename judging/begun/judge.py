@@ -26,8 +26,12 @@ __all__ = ["Accused", "Unjudged", "accusations", "judged_begun"]
 Unjudged = Counter[tuple[Reason, str]]
 """How many events were not judged, by reason and path of the entity."""
 
-STEPS_AN_EVENT: Final = 50
-STEPS_AT_LEAST: Final = 3_000
+STEPS_AN_EVENT: Final = 5
+STEPS_AT_LEAST: Final = 1_000
+"""Search steps for the events of an entity or a message; a search that needs more proves nothing.
+
+Most violations show in the events of one message, which need few.
+"""
 
 
 @attrs.frozen(kw_only=True)

@@ -29,6 +29,10 @@ def parts_of(fragment: Fragment) -> Iterator[Fragment]:
         yield from narrowing.parts(in_lines=in_lines)
 
 
+def _is_lost(event: v.Event, kind: Any) -> bool:
+    return isinstance(event.command, kind) and isinstance(event.outcome, v.Indeterminate)
+
+
 class _Narrowing:
     def __init__(self, fragment: Fragment) -> None:
         self._fragment = fragment
@@ -50,8 +54,14 @@ class _Narrowing:
             index for index, e in enumerate(fragment.events) if isinstance(e.command, RECEIVING)
         }
         self._always = [
-            index for index, e in enumerate(fragment.events) if isinstance(e.command, ALWAYS)
+            index
+            for index, e in enumerate(fragment.events)
+            if isinstance(e.command, ALWAYS) or (_is_lost(e, v.ReceiveDeferred))
         ]
+        # Each may have taken any message; one of a connection stands for all.
+        self._lost = {
+            e.connection: e for e in fragment.events if _is_lost(e, v.Receive | v.ReceiveBatch)
+        }
 
     def _bodies_of(self, event: v.Event) -> tuple[str, ...]:
         bodies = dict.fromkeys(message.body for message in messages_of(event.command))
@@ -135,7 +145,10 @@ class _Narrowing:
         missing = self._receives.difference(chosen)
         return attrs.evolve(
             fragment,
-            before=tuple(e for e in fragment.before if self._belongs(e.command, bodies)),
+            before=(
+                *(e for e in fragment.before if self._belongs(e.command, bodies)),
+                *self._lost.values(),
+            ),
             events=tuple(events),
             indices=tuple(fragment.indices[index] for index in chosen),
             unjudged=Counter(),

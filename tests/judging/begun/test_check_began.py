@@ -41,9 +41,11 @@ GIVEN_AGAIN: list[tuple[v.Command, v.Outcome]] = [
     (v.Receive(queue="orders"), seen("old", "t2")),
 ]
 LEFT_OUT: list[tuple[v.Command, v.Outcome]] = [
+    (v.Receive(queue="orders"), v.Empty()),
     (v.Send(queue="orders", message=v.Message(body="new")), v.Done()),
     (v.Receive(queue="orders"), v.Empty()),
 ]
+"""Whatever was under way at the beginning is over by the first answer."""
 FROM_BEFORE: list[tuple[v.Command, v.Outcome]] = [
     (v.Complete(queue="orders", lock_token="unseen"), v.Done()),
     (v.Receive(queue="orders"), seen("old", "t1")),
@@ -185,7 +187,7 @@ def test_a_history_that_creates_its_entities_is_judged_as_a_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     created: tuple[v.Command, v.Outcome] = (v.CreateQueue(queue="orders"), v.Done())
-    history = write(tmp_path, [created, *LEFT_OUT[:1]])
+    history = write(tmp_path, [created, *LEFT_OUT[:2]])
     main(["check", history, "--began", "unknown", "--format", "json"])
     report = report_of(capsys)
     assert [] == report["unjudged"]

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 import recorded_cases as cases
+from exploring import explored
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
@@ -21,7 +22,8 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 POLICIES = ("round-robin", "random", "hostile")
 EVERY = 1 if FULL else 12
 CUTS = 4 if FULL else 1
-SEEDS = range(120 if FULL else 12)
+SEQUENCES = 200 if FULL else 15
+SEEDS = range(0, 120 if FULL else 10, 1 if FULL else 3)
 EDITION = "cs-2020-12"
 REAL = v.Observability(clock=v.Clock.REAL, slack=cases.HOSTILE_SLACK)
 
@@ -39,6 +41,13 @@ def known(events: Sequence[v.Event]) -> tuple[v.Command, ...]:
         elif isinstance(command, v.DeleteTopic):
             made = {path: one for path, one in made.items() if command.topic not in path}
     return tuple(made.values())
+
+
+def seen_of(policy: str) -> v.Observability:
+    """Return what an observer sees of a bus with this policy."""
+    declared = ModelAdapter(policy=policy).declaration
+    seen = v.observability_from(declared.clock, declared.slack, declared.capabilities)
+    return observability_for(seen, Oracle.STRICT)
 
 
 @cache
@@ -89,11 +98,7 @@ def suffixes(events: Sequence[v.Event], random: Random) -> Iterator[tuple[list[v
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
-    adapter = ModelAdapter(policy=policy)
-    declared = adapter.declaration
-    seen = observability_for(
-        v.observability_from(declared.clock, declared.slack, declared.capabilities), Oracle.STRICT
-    )
+    seen = seen_of(policy)
     accused = []
     for number, sequence in enumerate(distilled_sequences()):
         if number % EVERY != POLICIES.index(policy) % EVERY and not FULL:
@@ -101,6 +106,20 @@ def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
         events = played(policy, sequence, number)
         for rest, began in suffixes(events, Random(number)):
             judged, _ = judged_begun(rest, cases.profile(), seen, began)
+            if judged.violation is not None:
+                accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
+    assert [] == accused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_suffix_of_an_exploration_is_accused(policy: str) -> None:
+    found = explored(ModelAdapter(policy=policy, seed=3), seed=3, sequences=SEQUENCES)
+    profile = found.exploration.terms.profile
+    accused = []
+    for number, events in enumerate(found.sequences):
+        for rest, began in suffixes(events, Random(number)):
+            judged, _ = judged_begun(rest, profile, seen_of(policy), began)
             if judged.violation is not None:
                 accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
     assert [] == accused
