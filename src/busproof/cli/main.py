@@ -41,6 +41,7 @@ GROUPS: Final = {
     "The broker": {
         "serve": "serve the model to real Service Bus clients",
         "record": "record the traffic of real clients, to be judged",
+        "convert": "read a log of another program as a history",
     },
     "This machine": {
         "doctor": "check the environment",
