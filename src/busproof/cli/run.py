@@ -8,6 +8,7 @@ from busproof.cli.frame import FORMAT, VERBOSE, Command, Options, flag, option
 from busproof.cli.running.publishing import published, report
 from busproof.cli.running.run_options import HOW_MUCH, TERMS, request_from
 from busproof.extras import need
+from busproof.judging.garbage import seldom_collected
 
 __all__ = ["COMMAND", "EVERY", "run"]
 
@@ -15,6 +16,7 @@ EVERY: Final = "all"
 """Value that stands for every edition, one run after another."""
 
 
+@seldom_collected()
 def run(args: Options) -> int:
     """Run, judge and report; return the conformance report's exit code.
 

@@ -254,7 +254,7 @@ def record(
         HistoryError: nothing can be recorded.
     """
     # With -P, a queue.py or json.py in the user's folder does not replace Python's own module.
-    program = [sys.executable, "-P", "-m", "busproof.cli.running.session"]
+    program = [sys.executable, "-P", "-m", "busproof.cli.running"]
     words = [*program, str(folder), json.dumps(attrs.asdict(request))]
     watched = Watched(words, {**environment(), **(also or {})}, folder / LOG)
     interrupted = watched.wait(lambda: progress(_progress(folder)))

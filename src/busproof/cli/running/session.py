@@ -1,6 +1,6 @@
 """The process of a run: it spreads the run over workers, and adds up what they report.
 
-`python -m busproof.cli.running.session FOLDER REQUEST` records a run in a folder, and leaves its
+`python -m busproof.cli.running FOLDER REQUEST` records a run in a folder, and leaves its
 result there for the process that started it. A worker that crashes costs the scenario that it was
 playing. The parts of a run and their order do not depend on the number of workers, so that the
 history does not depend on it either.
@@ -846,7 +846,3 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 3
     return session.run()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
