@@ -159,7 +159,9 @@ class _Fragmenting:
                 for message in messages_of(event.command):
                     self._sent.setdefault(message.body, place)
                     # One under way at the beginning may have been received before.
-                    self._times[message.body] += 2 if events.was_under_way(event) else 1
+                    is_open = isinstance(event.outcome, v.Indeterminate)
+                    is_open = is_open or events.was_under_way(event)
+                    self._times[message.body] += 2 if is_open else 1
         self._own = own
         for body, numbers in self._numbers().items():
             if len(numbers) > 1:
@@ -478,12 +480,13 @@ class _Fragmenting:
         """Return what sets a session's state to what it was, if nobody has set it so far."""
         if not isinstance(event.outcome, v.SessionState):
             return self._moved(event)
-        place = self._own.index(event)
-        for at, other in enumerate(self._own):
+        for other in self._own:
+            if other is event:
+                break
             is_set = isinstance(other.command, v.SetSessionState)
-            is_sooner = at < place or other.called < (event.returned or 0)
             is_of_it = getattr(other.command, "session_id", None) == command.session_id
-            if is_set and is_of_it and is_sooner and not isinstance(other.outcome, v.Refused):
+            is_over = other.returned is None or other.returned <= event.called
+            if is_set and is_of_it and is_over and isinstance(other.outcome, v.Done):
                 return self._moved(event)
         setting = v.SetSessionState(
             queue=ENTITY, session_id=command.session_id, state=event.outcome.state

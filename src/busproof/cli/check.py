@@ -65,6 +65,11 @@ def _refuse_what_does_not_fit(args: Options) -> None:
             "--explain prints the execution of one history as text, by the local engine; leave out "
             "--format json, --engine and --follow beside it"
         )
+    if args.explain and args.began is not None:
+        raise UsageError(
+            "--explain replays a history from its creations on, and one that begins in the middle "
+            "has none; leave out --began or --explain"
+        )
     if args.follow is not None and args.screen:
         raise UsageError("--screen is for one history; leave it out beside --follow")
 

@@ -192,3 +192,11 @@ def test_a_history_that_creates_its_entities_is_judged_as_a_whole(
     report = report_of(capsys)
     assert [] == report["unjudged"]
     assert 0 < report["summary"]["shown"]
+
+
+def test_an_execution_from_the_middle_on_cannot_be_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, FROM_BEFORE)
+    assert 2 == main(["check", history, "--began", "unknown", "--explain"])
+    assert "leave out --began or --explain" in capsys.readouterr().err
