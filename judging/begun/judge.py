@@ -127,6 +127,9 @@ def _of_whole(
             found = _judged(part, profile, observability)
             if found is not None:
                 return found
+        if not fragment.is_certain:
+            # Where any message may be missing, messages of different keys say nothing together.
+            return None
     return _judged(fragment, profile, observability)
 
 

@@ -132,6 +132,9 @@ class _Narrowing:
         return of
 
     def _names(self, message: v.Message | v.MessageView, *, in_lines: bool) -> Iterator[Node]:
+        number = getattr(message, "sequence_number", None)
+        if number is not None:
+            yield "number", str(number)
         if self._detects and message.message_id is not None:
             yield "id", message.message_id
         if in_lines:

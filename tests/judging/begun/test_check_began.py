@@ -40,6 +40,10 @@ GIVEN_AGAIN: list[tuple[v.Command, v.Outcome]] = [
     (v.Complete(queue="orders", lock_token="t1"), v.Done()),
     (v.Receive(queue="orders"), seen("old", "t2")),
 ]
+NUMBER_TWICE: list[tuple[v.Command, v.Outcome]] = [
+    (v.Receive(queue="orders"), seen("old", "t1", 7)),
+    (v.Receive(queue="orders"), seen("another", "t2", 7)),
+]
 LEFT_OUT: list[tuple[v.Command, v.Outcome]] = [
     (v.Receive(queue="orders"), v.Empty()),
     (v.Send(queue="orders", message=v.Message(body="new")), v.Done()),
@@ -87,6 +91,14 @@ def test_a_settled_message_that_is_given_again_is_accused(
     history = write(tmp_path, GIVEN_AGAIN)
     assert 1 == main(["check", history, "--began", "unknown", "--format", "json"])
     assert ["LIFE-03"] == violated(capsys)
+
+
+def test_a_number_of_two_messages_is_accused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = write(tmp_path, NUMBER_TWICE)
+    assert 1 == main(["check", history, "--began", "unknown", "--format", "json"])
+    assert ["SEQ-03"] == violated(capsys)
 
 
 def test_what_was_there_before_is_not_accused(
