@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import attrs
 import pytest
 from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
-from work import TURN, check, measure_passes
+from work import TURN, check, count_calls, measure_passes
 
 from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
@@ -282,5 +282,37 @@ def test_properties_added_by_settlements_are_bounded() -> None:
             token = client.ask("receive-by-sequence-number", received, "r")["messages"][0][
                 "lock-token"
             ]
+
+    asking(ask)
+
+
+@pytest.mark.parametrize("place", [0, 2_500, None])
+def test_peek_looks_for_a_session_in_slices(place: int | None) -> None:
+    """In a queue without sessions, among many messages of none: 100,000 took longer than a turn."""
+
+    def ask(client: Asked) -> None:
+        for number in range(3_500):
+            group = "s" if number == place else None
+            parsed = client.hub.parsed(Message(b"x", inferred=True, group_id=group).encode())
+            client.hub.bus.ask(Send(queue="r", message=parsed.message), "c")
+            client.hub.contents.keep(parsed.message.body, parsed.content)
+        said = {"from-sequence-number": 0, "message-count": 5, "session-id": "s"}
+        request = Message(body=said, properties={"operation": "com.microsoft:peek-message"}, id="1")
+        steps = answerer(client.connection, "r")(request, None)
+        assert isinstance(steps, Generator)
+        slices = []
+        reply: list[Reply] = []
+
+        def go_on() -> None:
+            try:
+                next(steps)
+            except StopIteration as end:
+                reply.append(end.value)
+
+        while not reply:
+            slices.append(count_calls(go_on))
+        assert len(slices) >= 2
+        assert max(slices) < 5_000
+        assert len((reply[0].body or {}).get("messages", ())) == (place is not None)
 
     asking(ask)

@@ -1,6 +1,7 @@
 """Management operations on messages: peek, settle, renew, schedule, cancel and delete."""
 
 from collections.abc import Generator, Iterable, Iterator
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -62,6 +63,8 @@ __all__ = [
 NO_CONTENT: Final = 204
 MOST_PEEKED: Final = 250
 """Maximum number of messages in a peek, as in the service."""
+LOOKED_AT: Final = 1_000
+"""Number of messages to look at before other clients may have a turn."""
 PEEKED_BYTES: Final = 1_048_576
 """Bytes of messages after which a peek ends, as it may anywhere; 250 large ones took 60 MB."""
 MOST_DELETED: Final = 4000
@@ -79,13 +82,16 @@ STATUSES: Final = {
 """Settlements by their names in requests; `defered` is the protocol's spelling."""
 
 
-def peek(asking: Asking, fields: Said) -> Reply:
+def peek(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Return messages from a sequence number on, without locking them."""
     first = bounded("from-sequence-number", fields["from-sequence-number"])
     # A peek may return fewer messages than requested; clients continue after the last one.
     count = min(MOST_PEEKED, bounded("message-count", fields["message-count"]))
+    session_id = fields.get("session-id")
+    if isinstance(session_id, str):
+        first, count = yield from _place_in_session(asking, session_id, first, count)
     bus = asking.connection.hub.bus
-    answer = bus.browse(asking.path, fields.get("session-id"), first, count)
+    answer = bus.browse(asking.path, session_id, first, count)
     insist(answer, asking.path)
     peeked = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
     views = list(_within(asking, peeked, PEEKED_BYTES))
@@ -94,6 +100,31 @@ def peek(asking: Asking, fields: Said) -> Reply:
         return Reply({}, NO_CONTENT, "No messages")
     shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
     return Reply({"messages": [{"message": message} for message in shown]})
+
+
+def _place_in_session(
+    asking: Asking, session_id: str, first: int, count: int
+) -> Generator[bool, None, tuple[int, int]]:
+    """Return from which number on, and how many, messages of a session can be shown in a turn.
+
+    An entity without sessions has no list of a session's messages: all are looked at, in slices.
+    """
+    bus = asking.connection.hub.bus
+    entity = bus.entity(asking.path)
+    if entity is None or entity.settings.requires_session or not bus.is_trusted:
+        return first, count
+    found, passed = list[int](), 0
+    for partition in entity.partitions:
+        start = first if partition.number not in entity.base.down else ENDLESS
+        while some := list(islice(partition.line.behind(entity.messages, start), LOOKED_AT)):
+            found += [each.number for each in some if each.message.session_id == session_id]
+            passed += len(some) if found else 0
+            if len(found) >= count or passed > LOOKED_AT:
+                return found[0], min(count, len(found))
+            start = some[-1].number + 1
+            yield False
+    # Without any, nothing is left to look at.
+    return (found[0], len(found)) if found else (ENDLESS, count)
 
 
 def _within(asking: Asking, views: Iterable[MessageView], most: int) -> Iterator[MessageView]:
