@@ -25,9 +25,10 @@ from busproof.history.files import load
 from busproof.history.records import History, Oracle, ScenarioVerdict
 from busproof.judging.applicability import profile_of
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.judge import Judge, observability_for
+from busproof.judging.judge import observability_for
 from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.replay.search import Ended
+from busproof.judging.second_opinion import SecondOpinion
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load as load_catalogue
@@ -142,9 +143,7 @@ def oracle_time(
 ) -> float:
     """Return the processor seconds that the oracle takes for these events."""
     begun = time.process_time()
-    judge = Judge(profile, observability, events)
-    for event in events:
-        judge.saw(event)
+    SecondOpinion(profile, observability).hear(events)
     return time.process_time() - begun
 
 

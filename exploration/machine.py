@@ -35,9 +35,10 @@ from busproof.history.render.events import event_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import met
 from busproof.judging.driver import Driver, Recording
-from busproof.judging.judge import Judge, Violation
+from busproof.judging.judge import Judge
 from busproof.judging.last_look import look_at_everything
 from busproof.judging.scenario_outcome import Undeclared, blaming_the_adapter
+from busproof.judging.violation import Violation
 from busproof.spec import load
 
 __all__ = [

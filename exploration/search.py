@@ -18,8 +18,8 @@ from busproof.exploration.sizes import Size
 from busproof.exploration.trials import blamed, ended_with
 from busproof.history.records import Ended, Record, ScenarioVerdict, Started
 from busproof.judging.applicability import Terms
-from busproof.judging.judge import Violation
 from busproof.judging.scenario_outcome import Undeclared
+from busproof.judging.violation import Violation
 
 __all__ = ["Enough", "Failures", "Search"]
 

@@ -12,9 +12,9 @@ from busproof.exploration.replay import replay
 from busproof.history.records import Ended, Record, ScenarioVerdict
 from busproof.history.replay import RecordedCommand
 from busproof.judging.applicability import Terms
-from busproof.judging.judge import Violation
 from busproof.judging.scenario_result import to_blame
 from busproof.judging.simplifying import Spent
+from busproof.judging.violation import Violation
 
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 

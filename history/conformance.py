@@ -208,8 +208,8 @@ class Conformance:
         problems: sentences on why the run is incomplete.
         known_failures: the entries of the run's list, if it had one.
         explored: what the run explored; `None` if it did not explore.
-        explained: rule to the number of scenarios that seemed to break it, although an execution of
-            the reference model explains them.
+        unexplained: how many scenarios are allowed, although no execution of the reference model
+            was found that explains them.
         unjudged: what was not judged, by reason; empty if everything was.
         only: the rules and families that the run was limited to; empty if it was not limited.
         at: when the run began, in UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
@@ -227,7 +227,7 @@ class Conformance:
     problems: tuple[str, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
     explored: Explored | None = None
-    explained: dict[v.RuleId, int] = attrs.field(factory=dict)
+    unexplained: int = 0
     unjudged: tuple[Unjudged, ...] = ()
     only: tuple[str, ...] = ()
     at: str = ""

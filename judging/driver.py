@@ -12,11 +12,12 @@ from busproof.history.codec import read_outcome, unstructure
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
-from busproof.judging.judge import Judge, Violation, observability_for
+from busproof.judging.judge import Judge, observability_for
 from busproof.judging.scenario_outcome import (
     NotConforming,
     blaming_the_adapter,
 )
+from busproof.judging.violation import Violation
 
 __all__ = ["Driver", "Recording"]
 

@@ -1,53 +1,38 @@
-"""Judging of events one by one, by one of the two oracles.
+"""Judging of events one by one: an execution of the reference model is continued with each.
 
-Where the oracle accuses the bus, or cannot go on, the reference model decides: if one of its
-executions gives the recorded answers, nothing was violated (`replay`). From then on the execution
-is continued event by event, and no rule is credited any more.
+Where no execution is found, the oracle is asked for a second opinion: the bus is accused only if
+both say that an answer is impossible, or if the oracle says so and the replay has found nothing
+within its budget.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
-from busproof.judging.decided import Decided
-from busproof.judging.diagnosis.diagnosis import diagnose
-from busproof.judging.lagging import Lag
-from busproof.judging.liveness import Patience
+from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
 from busproof.judging.replay.explanation import (
-    Continued,
-    Ended,
+    Explanation,
+    budget_of,
+    explain,
+    explain_to_go_on,
+    explanation_by,
     is_doubtful,
     is_replayed,
-    is_worth_a_replay,
+    too_long,
     too_many_alike,
 )
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import accept
+from busproof.judging.replay.search import Ended, Search
+from busproof.judging.second_opinion import SecondOpinion, Waits
+from busproof.judging.violation import Violation
 
-__all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for", "too_many_states"]
+__all__ = ["Judge", "observability_for"]
 
-STATES_LIMIT = 512
-"""Maximum number of possible states; with more the verdict is `inconclusive`, never a pass."""
-
-
-@attrs.frozen(kw_only=True)
-class Violation:
-    """An event that the documents do not allow.
-
-    Attributes:
-        index: its index among the judged events.
-        rules: the rules that it breaks, the most relevant first.
-        allowed: the answers that would have been allowed; empty if none can be compared.
-        why: an explanation, if more than this one event is wrong.
-    """
-
-    index: int
-    rules: tuple[v.RuleId, ...]
-    allowed: tuple[v.Outcome, ...]
-    why: str = ""
+ATTEMPTS: Final = 30
+"""Maximum number of steps to go on with an execution before a new one is looked for."""
 
 
 def observability_for(observability: v.Observability, oracle: Oracle) -> v.Observability:
@@ -63,116 +48,128 @@ class Judge:
     Args:
         profile: the profile of the namespace.
         observability: what the observer sees.
-        history: the events that will be judged, if somebody has them already; otherwise the judge
-            keeps those that it saw, for a replay.
 
     Attributes:
-        decided: for each event that was allowed, the rules that decided it.
         violation: the first event that is not allowed; no later event is judged.
-        overdue: the first event at which a message or a right description was overdue, although
-            each answer was allowed.
         exhausted: why judging stopped without a verdict; empty if it did not.
-        explained: the rules that the oracle would have charged, if an execution explains the event.
     """
 
-    def __init__(
-        self,
-        profile: v.Profile,
-        observability: v.Observability,
-        history: Sequence[v.Event] | None = None,
-    ) -> None:
+    def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
         self._profile = profile
         self._observability = observability
-        self._history = history
-        self._seen: list[v.Event] = []
-        self._replay: Continued | None = None
-        self.explained: tuple[v.RuleId, ...] = ()
-        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
-        self._patience = Patience()
-        self._lag = Lag()
-        self.decided = Decided()
+        self._events: list[v.Event] = []
+        self._waits = Waits()
+        self._search: Search | None = Search((), profile, observability)
+        self._explanation = Explanation(ended=Ended.EXPLAINED)
+        self._opinion: SecondOpinion | None = None
+        self._is_decided_by_oracle = not is_replayed(observability, 0)
         self.violation: Violation | None = None
-        self.overdue: Violation | None = None
         self.exhausted = ""
-
-    @property
-    def evidence(self) -> Counter[v.RuleId]:
-        """Rule to the number of events that it decided."""
-        return self.decided.evidence()
 
     def saw(self, event: v.Event) -> Violation | None:
         """Judge the next event; return the violation if the event is one."""
         if self.violation is not None or self.exhausted:
             return None
-        if self._history is None:
-            self._seen.append(event)
-        if self._replay is not None:
-            self._continue(self._replay, event)
-            return self.violation
-        accepted = accept(self._possible, event)
-        index = len(self.decided)
-        if not accepted.possible:
-            accused = Violation(index=index, rules=accepted.rules, allowed=accepted.outcomes)
-            self._reconsider(accused, "")
-        elif len(accepted.possible) > STATES_LIMIT:
-            self._reconsider(None, too_many_states(index + 1))
-        else:
-            self.decided.append(accepted.rules)
-            self._possible = accepted.possible
-            self._look_for_overdue(event, index)
+        self._events.append(event)
+        self._waits.saw(event)
+        if not self._is_decided_by_oracle:
+            self._replay(event)
+        if self._is_decided_by_oracle:
+            self._ask_again()
         return self.violation
 
-    def _reconsider(self, accused: Violation | None, exhausted: str) -> None:
-        """Let the replay decide an event that the oracle does not allow, or cannot judge."""
-        rules = () if accused is None else accused.rules
-        judged = len(self.decided) + 1
-        events = self._judged(judged)
-        if is_replayed(self._observability, judged) and is_worth_a_replay(events):
-            replay = Continued(events, self._profile, self._observability)
-            if replay.explanation.is_found:
-                self._replay = replay
-                self.explained = rules[:1]
-                self.decided.append(())
-                return
-            if accused is not None and is_doubtful(replay.explanation, events):
-                accused, exhausted = None, too_many_alike(replay.explanation)
-        self.violation, self.exhausted = accused, exhausted
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the oracle alone allows the events."""
+        return self._is_decided_by_oracle and self.violation is None and not self.exhausted
 
-    def _judged(self, count: int) -> Sequence[v.Event]:
-        """Return the first events that were judged."""
-        return self._seen if self._history is None else self._history[:count]
+    @property
+    def is_explained(self) -> bool:
+        """Whether an execution of the model explains all events so far."""
+        return not self._is_decided_by_oracle
 
-    def _continue(self, replay: Continued, event: v.Event) -> None:
-        ended = replay.saw(event)
-        if ended is Ended.EXPLAINED:
-            self.decided.append(())
-        elif ended is Ended.GAVE_UP:
-            self.exhausted = too_many_alike(replay.explanation)
-        else:
-            self.violation = self._diagnosed(replay)
+    @property
+    def decided(self) -> Sequence[tuple[v.RuleId, ...]]:
+        """For each event that was allowed, the rules that it shows."""
+        if self._is_decided_by_oracle:
+            return self._second_opinion().decided
+        return self._found.decided
 
-    def _diagnosed(self, replay: Continued) -> Violation:
-        """Return the violation that only the replay has found."""
-        index = len(self.decided)
-        stuck_at = replay.explanation.stuck_at
-        events = self._judged(index + 1)
-        found = diagnose(
-            events, index if stuck_at is None else stuck_at, self._profile, self._observability
-        )
-        return Violation(index=index, rules=found.rules, allowed=found.allowed)
+    @property
+    def evidence(self) -> Counter[v.RuleId]:
+        """Rule to the number of events that show it."""
+        return Counter(rule for rules in self.decided for rule in rules)
 
-    def _look_for_overdue(self, event: v.Event, index: int) -> None:
-        if self.overdue is not None:
+    @property
+    def overdue(self) -> Violation | None:
+        """The first event at which a message or a right description was overdue.
+
+        Each answer so far is allowed nevertheless.
+        """
+        waited = self._is_decided_by_oracle or self._waits.may_be_too_long(self._found)
+        return self._second_opinion().overdue if waited else None
+
+    @property
+    def _found(self) -> Explanation:
+        """The explanation of all events so far."""
+        if self._search is not None:
+            self._explanation = explanation_by(self._search, self._events)
+        return self._explanation
+
+    def _replay(self, event: v.Event) -> None:
+        """Go on with the execution, or look for another one; without one the oracle decides."""
+        if not is_replayed(self._observability, len(self._events)):
+            self._is_decided_by_oracle = True
             return
-        waited = self._patience.saw(event, self._possible)
-        late = self._lag.saw(event, self._possible) or waited
-        if late is not None:
-            self.overdue = Violation(index=index, rules=late.rules, allowed=(), why=late.why)
+        search = self._search
+        if search is not None:
+            search.add(event)
+            if search.run(ATTEMPTS) is Ended.EXPLAINED:
+                return
+        self._explanation, self._search = explain_to_go_on(
+            self._events, self._profile, self._observability
+        )
+        self._is_decided_by_oracle = not self._explanation.is_found
 
+    def _second_opinion(self) -> SecondOpinion:
+        """Return the oracle, after all events so far."""
+        if self._opinion is None:
+            self._opinion = SecondOpinion(self._profile, self._observability)
+        opinion = self._opinion
+        opinion.hear(self._events[len(opinion.decided) :])
+        return opinion
 
-def too_many_states(event: int) -> str:
-    """Return why there is no verdict after the event of this number, counted from 1."""
-    return (
-        f"more than {STATES_LIMIT} states remained possible after event {event}; "
-        "a witness, or a --reading, would distinguish them"
-    )
+    def _ask_again(self) -> None:
+        """Let the oracle decide the last event; what it accuses is replayed once more, and longer.
+
+        It may be wrong about an earlier event, which an execution has explained.
+        """
+        opinion = self._second_opinion()
+        self.exhausted = opinion.exhausted
+        accused = opinion.violation
+        if accused is None:
+            return
+        events, last = self._events, len(self._events) - 1
+        is_wrong = accused.index < last
+        if not is_replayed(self._observability, len(events)):
+            if is_wrong:
+                self.exhausted = too_long()
+            else:
+                self.violation = accused
+            return
+        if self._explanation.ended is Ended.GAVE_UP:
+            self._explanation = explain(
+                events, self._profile, self._observability, steps=budget_of(events)
+            )
+        ended, stuck_at = self._explanation.ended, self._explanation.stuck_at
+        if self._explanation.is_found:
+            self._is_decided_by_oracle = False
+        elif ended is Ended.IMPOSSIBLE and (is_wrong or stuck_at == last):
+            found = diagnosis_of_last(events, self._profile, self._observability)
+            more = () if is_wrong else accused.rules
+            rules = tuple(dict.fromkeys((*found.rules, *more)))
+            self.violation = Violation(index=last, rules=rules, allowed=found.allowed)
+        elif is_wrong or is_doubtful(self._explanation, events):
+            self.exhausted = too_many_alike(self._explanation.steps)
+        else:
+            self.violation = accused

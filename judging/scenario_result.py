@@ -63,8 +63,7 @@ class Heard:
         shown: the indices of these events in the scenario.
         exhausted: why there is no verdict; empty if there is one.
         goals: the coverage goals that its events reached.
-        explained: the rules that the oracle would have charged, if an execution of the reference
-            model explains the events.
+        is_unexplained: whether it is allowed, but the reference model does not explain it.
         unjudged: the name of a reason to each entity with how many of its events it concerns.
         uncreated: entities that are used and never created, although nothing says that they were
             there before.
@@ -82,7 +81,7 @@ class Heard:
     shown: tuple[int, ...] = ()
     exhausted: str = ""
     goals: Met = attrs.field(factory=Met)
-    explained: tuple[v.RuleId, ...] = ()
+    is_unexplained: bool = False
     unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
     uncreated: tuple[str, ...] = ()
 
@@ -137,7 +136,7 @@ def joined(one: Part, other: Part) -> Part:
         evidence=evidence,
         events=events,
         exhausted=first.heard.exhausted or second.heard.exhausted,
-        explained=(*first.heard.explained, *second.heard.explained),
+        is_unexplained=first.heard.is_unexplained or second.heard.is_unexplained,
         goals=goals,
         **_not_judged(first, second),
     )
@@ -217,7 +216,8 @@ class Checker:
         profile, real = self.terms.profile, self._observability.clock is v.Clock.REAL
         if judge is None or judge.exhausted or (real and not follow_one_another(events)):
             return self.check(scenario)
-        if profile.numbers_name_partitions and with_late_witnesses(events) != events:
+        late = profile.numbers_name_partitions and not judge.is_explained
+        if late and with_late_witnesses(events) != events:
             return self.check(scenario)
         found = result_of(judge)
         return self._result(scenario, attrs.evolve(found, overdue=None) if real else found)
@@ -249,7 +249,7 @@ class Checker:
             heard,
             evidence=dict(judged.evidence),
             exhausted=judged.exhausted,
-            explained=judged.explained,
+            is_unexplained=judged.is_unexplained,
             goals=met(in_order, judged.decided),
         )
         failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED

@@ -150,8 +150,8 @@ class Summary:
         goals: the coverage goals that were reached.
         interrupted: sentences about scenarios in which the run stopped, with their first places.
         exhausted: sentences about why some scenarios have no verdict, with their first places.
-        explained: rule to the number of scenarios in which the oracle would have charged it, and an
-            execution of the reference model explains the events.
+        unexplained: how many scenarios the oracle alone allows: no execution of the reference model
+            was found that explains them.
         unjudged: the name of a reason to each entity with how many of its events were not judged.
         uncreated: entities that are used and never created, with the first place of each.
         cut: whether the last line of a history was incomplete and left out.
@@ -170,7 +170,7 @@ class Summary:
     goals: Met = attrs.field(factory=Met)
     interrupted: dict[str, int] = attrs.field(factory=dict)
     exhausted: dict[str, int] = attrs.field(factory=dict)
-    explained: dict[v.RuleId, int] = attrs.field(factory=dict)
+    unexplained: int = 0
     unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
     uncreated: dict[str, int] = attrs.field(factory=dict)
     cut: bool = False
@@ -199,7 +199,7 @@ class Summary:
             self.explored += heard.events
         self.elsewhere += heard.feature == ELSEWHERE
         self._end(place, heard)
-        self._explain(dict.fromkeys(heard.explained, 1))
+        self.unexplained += heard.is_unexplained
         add_counts(self.unjudged, heard.unjudged)
         for name in heard.uncreated:
             _earliest(self.uncreated, name, place)
@@ -227,7 +227,7 @@ class Summary:
         self.endings += other.endings
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut
-        self._explain(other.explained)
+        self.unexplained += other.unexplained
         add_counts(self.unjudged, other.unjudged)
         for ending, number in other.unnamed.items():
             self.unnamed[ending] = self.unnamed.get(ending, 0) + number
@@ -282,10 +282,6 @@ class Summary:
             _earliest(first, latest.text, latest.place)
             count[latest.text] = count.get(latest.text, 0) + 1
         return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
-
-    def _explain(self, accusations: dict[v.RuleId, int]) -> None:
-        for rule, number in accusations.items():
-            self.explained[rule] = self.explained.get(rule, 0) + number
 
     def _rule(self, rule: v.RuleId) -> OfRule:
         return self.rules.setdefault(rule, OfRule())

@@ -128,7 +128,7 @@ def verdicts(
         exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
-        explained=dict(sorted(summary.explained.items())),
+        unexplained=summary.unexplained,
         unjudged=tuple(_unjudged(summary, rules)),
         only=header.rules,
     )

@@ -95,9 +95,13 @@ class Line(Generic[Item]):
             order.append(item)
         else:
             self.insert(item)
-        if available and (not arrived or arrived[-1].number < item.number):
+        if not available:
+            return
+        if not arrived or arrived[-1].number < item.number:
             arrived.append(item)
-        elif available:
+        elif arrived[-1].number == item.number:
+            arrived[-1] = item
+        else:
             self.give_back(item)
 
     def give_back(self, item: Item) -> None:
@@ -111,11 +115,10 @@ class Line(Generic[Item]):
         order = self.order
         place = bisect_left(order, item.number, key=by_number)
         self.head = min(self.head, place)
-        while place < len(order) and order[place].number == item.number:
-            if order[place] is item:
-                return
-            place += 1
-        order.insert(place, item)
+        if place < len(order) and order[place].number == item.number:
+            order[place] = item
+        else:
+            order.insert(place, item)
 
     def left(self, table: Mapping[int, Item]) -> None:
         """Count a removed item, skip those at the front, and clean up if half are removed."""

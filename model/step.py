@@ -22,11 +22,11 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
 from busproof.model.family import Family
-from busproof.model.indexes import Timer
+from busproof.model.indexes import Line, Timer
 from busproof.model.rules import Namespace
 from busproof.model.values import Refusal
 
-__all__ = ["Way", "forget", "new_namespace", "step", "ways"]
+__all__ = ["Way", "dissolve", "forget", "new_namespace", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
 """The choices of a way: the name of each, and the position of the chosen candidate."""
@@ -42,6 +42,31 @@ def new_namespace(profile: v.Profile, **replaced: type[Family]) -> Namespace:
     namespace = Namespace(profile, replaced=replaced)
     namespace.handlers[v.AdvanceClock] = partial(advance, namespace)
     return namespace
+
+
+def dissolve(namespace: Namespace) -> None:
+    """Take apart a namespace that nobody needs any more, so that its memory is free at once.
+
+    Its records refer to each other in circles, and somebody who makes one namespace after another
+    would leave them all to the garbage collector.
+    """
+    for entity in namespace.entities.values():
+        for session in entity.sessions.values():
+            session.locked.clear()
+            session.line = Line()
+        entity.partitions = ()
+        entity.dead_letters = entity.transfers = entity.subscriptions = None
+        del entity.base, entity.owner
+        for table in (entity.messages, entity.scheduled, entity.duplicates, entity.sessions):
+            table.clear()
+        entity.caches.clear()
+        entity.free_sessions.clear()
+    namespace.entities.clear()
+    namespace.transactions.clear()
+    namespace.journal.forget()
+    namespace.timers.heap.clear()
+    namespace.handlers.clear()
+    vars(namespace.rules).clear()
 
 
 def step(

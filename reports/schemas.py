@@ -120,10 +120,10 @@ def _explored() -> Schema:
 
 def _of_replay() -> Schema:
     return {
-        "explained": _described(
-            "Rule to the number of scenarios that seemed to break it, although an execution of the "
-            "reference model explains them; missing in reports from before 2026-12.",
-            _map(_COUNT),
+        "unexplained": _described(
+            "How many scenarios are allowed, although no execution of the reference model was "
+            "found that explains them; missing in reports from before 2026-12.",
+            _COUNT,
         ),
         "unjudged": _described(
             "What was not judged, by reason; missing in reports from before 2026-12.",

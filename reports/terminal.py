@@ -93,7 +93,7 @@ def show(
     screen.print_claims()
     screen.print_problems()
     screen.print_unjudged()
-    screen.print_explained()
+    screen.print_unexplained()
     screen.print_violations()
     screen.print_summary()
 
@@ -206,17 +206,16 @@ class _Screen:
             amount = overview.unjudged_amount(unjudged)
             self._indented(self._labelled(amount, overview.unjudged_words(unjudged)))
 
-    def print_explained(self) -> None:
-        """Print how many accusations an execution of the reference model explained."""
-        explained = self._conformance.explained
-        if not explained or not self._verbose:
+    def print_unexplained(self) -> None:
+        """Print how many scenarios are allowed, but were not explained by the reference model."""
+        number = self._conformance.unexplained
+        if not number or not self._verbose:
             return
-        total = sum(explained.values())
-        accusations = "accusation" if total == 1 else "accusations"
-        rules = ", ".join(explained)
+        scenarios = "scenario is" if number == 1 else "scenarios are"
         self._indented(
             self._text(
-                f"{total} {accusations} explained by an execution of the reference model ({rules})"
+                f"{number} {scenarios} allowed by the oracle alone: no execution of the reference "
+                "model was found that gives the answers"
             )
         )
 

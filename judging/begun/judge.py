@@ -13,10 +13,11 @@ from busproof.judging.begun.fragments import Fragment, fragments
 from busproof.judging.begun.narrowing import parts_of
 from busproof.judging.begun.reasons import Reason
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.judge import STATES_LIMIT, Violation
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.linearization.search import Ended, Search
 from busproof.judging.replay.evidence import independent_parts
+from busproof.judging.second_opinion import STATES_LIMIT
+from busproof.judging.violation import Violation
 from busproof.judging.workload import without_times
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept

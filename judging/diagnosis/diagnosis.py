@@ -33,7 +33,7 @@ from busproof.judging.diagnosis.withheld import withheld
 from busproof.judging.diagnosis.wrongly_refused import wrongly_refused
 from busproof.judging.replay.explanation import explain
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "diagnose", "diagnosis_of_last"]
 
 AT_LEAST: Final = "LIFE-01"
 """Rule that is charged if nothing more is known."""
@@ -71,7 +71,15 @@ def diagnose(
         steps: the budget of each search; by default it grows with the events.
     """
     index = violation_at(events, stuck_at, profile, observability, steps)
-    scene = scene_of(events[: index + 1], profile, observability)
+    return diagnosis_of_last(events[: index + 1], profile, observability)
+
+
+def diagnosis_of_last(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Diagnosis:
+    """Return what is wrong with the last event, before which an execution explains all."""
+    index = len(events) - 1
+    scene = scene_of(events, profile, observability)
     if scene is None:
         return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)

@@ -6,6 +6,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.replay.evidence import tokens_of
 from busproof.model.life_cycle import State
 from busproof.model.state import QueuedMessage
 from busproof.model.values import EntityKind
@@ -38,25 +39,24 @@ def of_lost_lock(scene: Scene) -> Iterator[v.RuleId]:
     is_copy = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
     token = getattr(command, "lock_token", None)
     record = None if token is None else scene.holding(token)
+    together = settled_together(scene)
     locked_anew = record is not None and record.is_there and record.state is State.LOCKED
     yield from rules_if(
         (is_copy, "TOPIC-20"),
         (isinstance(command, v.CommitTransaction) or inside, "LOCK-13"),
         (isinstance(command, v.SettleBatch), "LOCK-17", "LOCK-14"),
         (isinstance(command, v.RenewLocks), "LOCK-17", "LOCK-18"),
-        (_have_settled_several(scene), "LOCK-16"),
-        (scene.asked(v.SettleBatch, path=scene.path), "LOCK-14", "LOCK-16", "LOCK-17"),
+        (any(map(scene.of_several_partitions, together)), "LOCK-16"),
+        (together, "LOCK-14", "LOCK-16", "LOCK-17"),
         (locked_anew, "LOCK-07"),
     )
 
 
-def _have_settled_several(scene: Scene) -> bool:
-    """Return whether locks of several partitions were to be settled together before."""
-    for event in scene.asked(v.SettleBatch, path=scene.path):
-        records = [scene.holding(token) for token in getattr(event.command, "lock_tokens", ())]
-        if len({record.partition for record in records if record is not None}) > 1:
-            return True
-    return False
+def settled_together(scene: Scene) -> list[tuple[str, ...]]:
+    """Return the locks of the earlier requests that were to settle one of these with others."""
+    used = set(tokens_of(scene.event.command))
+    every = (tokens_of(event.command) for event in scene.asked(v.SettleBatch, path=scene.path))
+    return [tokens for tokens in every if not used.isdisjoint(tokens)]
 
 
 def of_no_deferred(scene: Scene) -> Iterator[v.RuleId]:

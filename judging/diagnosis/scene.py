@@ -71,6 +71,7 @@ class Scene:
     ) -> None:
         self.before, self.event, self.history = before, event, history
         self._observability = observability
+        self._search = search  # it owns the namespace
         self.namespace = namespace = search.namespace
         self.bindings = search.bindings
         namespace.replace({"keys": KeysByProperty})
@@ -169,6 +170,11 @@ class Scene:
         number = self.bindings.model_token(entity.path, token).partition("/")[0]
         record = self.bindings.made(entity, int(number)) if number.isdecimal() else None
         return record if isinstance(record, QueuedMessage) else None
+
+    def of_several_partitions(self, tokens: Sequence[str]) -> bool:
+        """Return whether these locks are of messages in different partitions."""
+        records = [self.holding(token) for token in tokens]
+        return len({record.partition for record in records if record is not None}) > 1
 
     def cause(self, record: Numbered, change: Change) -> type[v.Command]:
         """Return the kind of request that changed a message; an advance if time did it.

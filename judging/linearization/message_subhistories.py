@@ -42,11 +42,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.decompose import KNOWN, is_crowded
-from busproof.judging.judge import Violation
 from busproof.judging.linearization.key_subhistories import Subhistories
 from busproof.judging.linearization.search import Ended, Search
 from busproof.judging.linearization.subhistory import Subhistory, end_of, given
 from busproof.judging.replay.heuristics import Hints
+from busproof.judging.violation import Violation
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 

@@ -13,16 +13,20 @@ from busproof import vocabulary as v
 from busproof.history.packed import Reordered
 from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
-from busproof.judging.judge import Judge, Violation, too_many_states
+from busproof.judging.judge import Judge
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
+from busproof.judging.replay import search as replay
 from busproof.judging.replay.explanation import (
-    budget_of,
-    explain,
-    is_doubtful,
+    Explanation,
+    explanation_by,
+    hasty_budget,
     is_replayed,
+    look_alike,
     too_many_alike,
 )
+from busproof.judging.second_opinion import too_many_states
+from busproof.judging.violation import Violation
 from busproof.oracle.state import fresh_namespace
 
 __all__ = ["Judged", "judged", "judged_part", "result_of", "searched"]
@@ -55,10 +59,9 @@ class Judged:
             show it, with the wrong one last.
         exhausted: why there is no verdict; empty if there is one.
         steps: how many events the search tried.
+        is_unexplained: whether the events are allowed, but only the oracle says so.
         overdue: the first violation that only the time between allowed events shows; only on a
             virtual clock.
-        explained: the rules that the oracle would have charged, although an execution of the
-            reference model explains the events.
     """
 
     evidence: Counter[v.RuleId]
@@ -67,8 +70,8 @@ class Judged:
     order: Sequence[int] = ()
     exhausted: str = ""
     steps: int = 0
+    is_unexplained: bool = False
     overdue: Violation | None = None
-    explained: tuple[v.RuleId, ...] = ()
 
 
 @seldom_collected()
@@ -135,7 +138,7 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
         order=order,
         exhausted=exhausted,
         steps=sum(part.steps for part in results),
-        explained=tuple(rule for part in results for rule in part.explained),
+        is_unexplained=any(part.is_unexplained for part in results),
     )
 
 
@@ -143,23 +146,48 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
 def judged_part(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
-    """Judge the events as one part; for the events of a whole history call `judged`."""
+    """Judge the events as one part; for the events of a whole history call `judged`.
+
+    On a virtual clock they are judged one by one, as in a run. Elsewhere an execution of the model
+    is sought that gives all recorded answers, in an order that the times permit; without one, the
+    search over the oracle's beliefs gives a second opinion.
+    """
     if observability.clock is v.Clock.VIRTUAL:
-        judge = Judge(profile, observability, events)
-        for event in events:
-            judge.saw(event)
-            if judge.violation is not None or judge.exhausted:
-                break
-        return result_of(judge)
+        return _judged_one_by_one(events, profile, observability)
     by_call = _by_call(events)
     if by_call is not None:
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
         result = judged_part(Reordered(events, by_call), profile, observability)
         return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
+    if is_replayed(observability, len(events)):
+        execution = replay.Search(events, profile, observability)
+        if execution.run(hasty_budget(len(events))) is replay.Ended.EXPLAINED:
+            return _of(explanation_by(execution, events))
     result = searched(events, profile, observability)
-    if result.violation is None and not result.exhausted:
+    if result.violation is None or not is_replayed(observability, len(events)):
         return result
     return _reconsidered(result, events, profile, observability)
+
+
+def _of(explanation: Explanation) -> Judged:
+    order = tuple(step.index for step in explanation.execution)
+    return Judged(
+        evidence=explanation.evidence,
+        decided=[step.rules for step in explanation.execution],
+        order=range(len(order)) if _is_as_recorded(order) else order,
+        steps=explanation.steps,
+    )
+
+
+def _judged_one_by_one(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Judged:
+    judge = Judge(profile, observability)
+    for event in events:
+        judge.saw(event)
+        if judge.violation is not None or judge.exhausted:
+            break
+    return result_of(judge)
 
 
 def _by_call(events: Sequence[v.Event]) -> Sequence[int] | None:
@@ -176,23 +204,15 @@ def _reconsidered(
     profile: v.Profile,
     observability: v.Observability,
 ) -> Judged:
-    """Let the replay decide where the oracle accuses the bus or has no verdict."""
-    violation = result.violation
-    rules = () if violation is None else violation.rules
-    if not is_replayed(observability, len(events)):
+    """Replay once more, and longer, what the oracle accuses although messages look alike."""
+    if not look_alike(events):
         return result
-    explanation = explain(events, profile, observability, steps=budget_of(events))
-    if explanation.is_found:
-        # An order that failed credits no rule.
-        return Judged(
-            evidence=Counter(),
-            decided=[()] * len(events),
-            order=range(len(events)),
-            steps=result.steps,
-            explained=rules[:1],
-        )
-    if violation is not None and is_doubtful(explanation, events):
-        return attrs.evolve(result, violation=None, exhausted=too_many_alike(explanation))
+    execution = replay.Search(events, profile, observability)
+    ended = execution.run()
+    if ended is replay.Ended.EXPLAINED:
+        return _of(explanation_by(execution, events))
+    if ended is replay.Ended.GAVE_UP:
+        return attrs.evolve(result, violation=None, exhausted=too_many_alike(execution.steps))
     return result
 
 
@@ -226,6 +246,7 @@ def searched(
         order=path,
         exhausted=exhausted,
         steps=search.spent,
+        is_unexplained=not exhausted,
     )
 
 
@@ -235,16 +256,17 @@ def result_of(judge: Judge) -> Judged:
     Args:
         judge: the judge of all events, or of those up to a violation.
     """
-    taken = len(judge.decided)
+    decided = judge.decided
+    taken = len(decided)
     return Judged(
-        evidence=judge.evidence,
-        decided=judge.decided,
+        evidence=_evidence(decided),
+        decided=decided,
         violation=judge.violation,
         order=range(taken if judge.violation is None else taken + 1),
         exhausted=judge.exhausted,
         steps=taken,
+        is_unexplained=judge.is_unexplained,
         overdue=judge.overdue,
-        explained=judge.explained,
     )
 
 

@@ -22,8 +22,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.decided import Decided
-from busproof.judging.judge import STATES_LIMIT
 from busproof.judging.replay.heuristics import Hints
+from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
 

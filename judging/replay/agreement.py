@@ -100,7 +100,7 @@ class Agreement:
         peeks = readings.get("PEEK-IN-OUTAGE")
         self._is_served_in_outages = peeks == "served"
         self.open = OpenAnswers(namespace, guide)
-        self._descriptions = Descriptions(namespace, bindings, evidence)
+        self.descriptions = Descriptions(namespace, bindings, evidence)
         self._errors = Errors(namespace, bindings, observability)
         self.tolerance = 0
 
@@ -349,7 +349,7 @@ class Agreement:
     # Descriptions -----------------------------------------------------------------------------
 
     def _description_agrees(self, _: v.Event, recorded: Any, made: Any) -> bool:
-        return self._descriptions.agree(recorded.description, made.description)
+        return self.descriptions.agree(recorded.description, made.description)
 
     # Lists ------------------------------------------------------------------------------------
 

@@ -21,6 +21,12 @@ OF_TOPIC: Final = ("partitioned", "duplicate_detection", "duplicate_window", "ma
 """Settings that belong to a topic and not to its subscription, and to no dead-letter queue."""
 
 
+CHANGING: Final = frozenset(
+    ("availability", "message_count", "size", "subscription_count", "transfer_dead_letters")
+)
+"""What a description tells that changes with the messages, subscriptions and partitions."""
+
+
 class Descriptions:
     """Comparison of the model's descriptions with the recorded ones.
 
@@ -28,12 +34,16 @@ class Descriptions:
         namespace: the model's namespace.
         bindings: what was noted of its entities.
         evidence: facts about the whole history.
+
+    Attributes:
+        is_of_before: whether the last description that agreed is not of the model's present state.
     """
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
         self._namespace = namespace
         self._bindings = bindings
         self._evidence = evidence
+        self.is_of_before = False
         self._may_lag = namespace.profile.readings.get("GET-LAG") != "at-once"
 
     def agree(self, told: Any, own: Any) -> bool:
@@ -47,6 +57,7 @@ class Descriptions:
         path = getattr(own, name)
         if getattr(told, name).lower() != path.lower():
             return False
+        self.is_of_before = False
         entity = self._namespace.entities[path]
         is_part = entity.base is not entity
         for field in attrs.fields(type(told)):
@@ -58,6 +69,7 @@ class Descriptions:
                 continue
             if not self._may_be(entity, field.name, value, expected):
                 return False
+            self.is_of_before = self.is_of_before or field.name in CHANGING
         return True
 
     def _may_be(self, entity: Entity, name: str, value: Any, own: Any) -> bool:

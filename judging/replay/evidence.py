@@ -135,7 +135,7 @@ class Evidence:
         self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
         self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
         self._last_receive: dict[tuple[str, str], int] = {}
-        self.dead_counts_begin_anew = False
+        self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
         self._connections = Connections()
         self._names: list[Name] = []
@@ -187,8 +187,9 @@ class Evidence:
             self._last_receive[queue, event.connection] = index
         for view in views_of(event.outcome):
             self._shows[queue, view.body].append((index, receiver))
-            is_first = view.dead_letter_reason is not None and view.delivery_count == 1
-            self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
+            if view.dead_letter_reason is not None and view.delivery_count is not None:
+                is_first = view.delivery_count == 1
+                self.dead_counts_begin_anew = self.dead_counts_begin_anew or is_first
             self._last_shown[queue, view.body] = index
             self._last_body[view.body] = index
             if not isinstance(event.outcome, v.Peeked):

@@ -19,29 +19,29 @@ from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
 
 __all__ = [
-    "Continued",
     "Ended",
     "Explanation",
     "budget_of",
     "explain",
+    "explain_to_go_on",
+    "explanation_by",
+    "hasty_budget",
     "is_doubtful",
     "is_replayed",
-    "is_worth_a_replay",
+    "look_alike",
+    "too_long",
     "too_many_alike",
 ]
 
 LONGEST: Final = 20_000
-"""Number of events up to which a history is replayed; beyond it the oracle decides alone."""
+"""Number of events up to which a history is replayed; beyond it the oracle decides."""
 
-LONG: Final = 2_000
-"""Number of events up to which each accusation is replayed."""
+STEPS_AT_LEAST: Final = 300
+STEPS_AN_EVENT: Final = 2
+"""Budget of a search after which the oracle is asked for a second opinion."""
 
-STEPS_AT_LEAST: Final = 1_000
-STEPS_AN_EVENT: Final = 5
-"""Budget where the oracle's word counts if it is spent."""
-
-STEPS_A_NEW_EVENT: Final = 500
-"""Maximum number of steps to go on with an execution before a new one is looked for."""
+ACCUSED: Final = 3
+"""How many such budgets it is worth to be sure before a bus is accused."""
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +75,11 @@ class Explanation:
             # An advance of the clock is in each part, and shows nothing.
             shown[one.index] = one.rules or shown.get(one.index, ())
         return tuple(shown[index] for index in range(len(shown)))
+
+    @property
+    def of_before(self) -> frozenset[int]:
+        """The events whose answers describe an earlier state."""
+        return frozenset(one.index for one in self.execution if one.is_of_before)
 
     @property
     def evidence(self) -> Counter[v.RuleId]:
@@ -111,9 +116,7 @@ def explain(
         spent += search.steps
         if ended is not Ended.EXPLAINED:
             return Explanation(ended=ended, stuck_at=indices[search.stuck_at], steps=spent)
-        executed += [
-            Executed(indices[one.index], one.choices, one.rules) for one in search.execution
-        ]
+        executed += [attrs.evolve(one, index=indices[one.index]) for one in search.execution]
         for name, reading in search.namespace.readings.items():
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
@@ -147,60 +150,39 @@ def _with_rules_across(
         # An advance of the clock is in each part.
         rules = more.pop(one.index, ())
         rules = tuple(dict.fromkeys((*one.rules, *rules)))
-        added.append(Executed(one.index, one.choices, rules))
+        added.append(attrs.evolve(one, rules=rules))
     return tuple(added)
 
 
-class Continued:
-    """Replay of a history that goes on: an execution that explains it is continued with each event.
+def explain_to_go_on(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> tuple[Explanation, Search | None]:
+    """Look for an execution that can be continued with further events.
 
-    Args:
-        events: the events so far.
-        profile: the profile of the namespace.
-        observability: what the observer sees.
-
-    Attributes:
-        explanation: the result for the events so far.
+    Returns:
+        The result, and the search that found it. Part by part it is easier to find an execution,
+        and to prove that there is none; but no single search can then go on.
     """
+    search = Search(events, profile, observability)
+    steps = hasty_budget(len(events))
+    if search.run(steps) is Ended.EXPLAINED:
+        return explanation_by(search, events), search
+    return explain(events, profile, observability, steps=steps), None
 
-    def __init__(
-        self, events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
-    ) -> None:
-        self._events = list(events)
-        self._profile = profile
-        self._observability = observability
-        self._search: Search | None = None
-        self.explanation = self._begin()
 
-    def saw(self, event: v.Event) -> Ended:
-        """Replay one more event; return whether the history still has an explanation."""
-        self._events.append(event)
-        if self._search is not None:
-            self._search.add(event)
-            if self._search.run(STEPS_A_NEW_EVENT) is Ended.EXPLAINED:
-                return Ended.EXPLAINED
-        self.explanation = self._begin()
-        return self.explanation.ended
+def explanation_by(search: Search, events: Sequence[v.Event]) -> Explanation:
+    """Return the explanation that a search of all events has found."""
+    return Explanation(
+        ended=Ended.EXPLAINED,
+        execution=_with_rules_across(events, search.execution),
+        readings=dict(search.namespace.readings),
+        steps=search.steps,
+    )
 
-    @property
-    def shown(self) -> tuple[v.RuleId, ...]:
-        """The rules that the newest event shows by itself; none if nothing explains it."""
-        return () if self._search is None else self._search.shown
 
-    def _begin(self) -> Explanation:
-        search = Search(self._events, self._profile, self._observability)
-        steps = budget_of(self._events)
-        if search.run(steps) is Ended.EXPLAINED:
-            self._search = search
-            return Explanation(
-                ended=Ended.EXPLAINED,
-                execution=_with_rules_across(self._events, search.execution),
-                readings=dict(search.namespace.readings),
-                steps=search.steps,
-            )
-        # Part by part it is easier to find an execution, and to prove that there is none.
-        self._search = None
-        return explain(self._events, self._profile, self._observability, steps=steps)
+def hasty_budget(events: int) -> int:
+    """Return the steps after which a replay of this many events asks for a second opinion."""
+    return STEPS_AT_LEAST + STEPS_AN_EVENT * events
 
 
 def budget_of(events: Sequence[v.Event]) -> int | None:
@@ -209,7 +191,7 @@ def budget_of(events: Sequence[v.Event]) -> int | None:
     Without messages that look alike the oracle's word counts if the replay gives up, so a long
     search would only delay it.
     """
-    return None if look_alike(events) else STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
+    return None if look_alike(events) else ACCUSED * hasty_budget(len(events))
 
 
 def is_replayed(observability: v.Observability, events: int) -> bool:
@@ -218,26 +200,25 @@ def is_replayed(observability: v.Observability, events: int) -> bool:
     return complete and events <= LONGEST
 
 
-def is_worth_a_replay(events: Sequence[v.Event]) -> bool:
-    """Return whether an accusation after these events is to be replayed.
-
-    That of a long history takes a long time, and without messages that look alike the oracle's word
-    is as good.
-    """
-    return len(events) <= LONG or look_alike(events)
-
-
 def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
     """Return whether an accusation is doubtful: messages look alike, and the replay gave up."""
     return explanation.ended is Ended.GAVE_UP and look_alike(events)
 
 
-def too_many_alike(explanation: Explanation) -> str:
-    """Return why there is no verdict on messages that look alike."""
+def too_many_alike(steps: int) -> str:
+    """Return why there is no verdict on messages that look alike after so many steps."""
     return (
         "messages look alike, and neither an execution that explains the answers nor the proof "
-        f"that there is none was found in {explanation.steps} steps; different bodies or "
+        f"that there is none was found in {steps:,} steps; different bodies or "
         "MessageIds would distinguish them"
+    )
+
+
+def too_long() -> str:
+    """Return why there is no verdict on a history that is too long for a replay."""
+    return (
+        f"messages look alike, and histories of more than {LONGEST:,} events are not replayed; "
+        "different bodies or MessageIds would distinguish them"
     )
 
 

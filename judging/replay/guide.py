@@ -353,7 +353,7 @@ class Guide(Noting):
         elif self._event is not None:
             refused = isinstance(self._event.outcome, v.Refused)
             options.sort(key=lambda option: (option == "refused") is not refused)
-            if name == DeadLetterCount.entry and not self._evidence.dead_counts_begin_anew:
+            if name == DeadLetterCount.entry and self._evidence.dead_counts_begin_anew is False:
                 options.sort(key=lambda option: option is not DeadLetterCount.KEPT)
         if name in OF_CACHES:
             if self._is_cached(name):

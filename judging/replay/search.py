@@ -9,7 +9,8 @@ The search ends with an execution, with the proof that there is none, or without
 number of steps, which is the same on every machine.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+import weakref
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final
 
@@ -36,8 +37,8 @@ from busproof.judging.replay.unseen import Unseen
 from busproof.judging.replay.watching import watched
 from busproof.model.answers import Answer
 from busproof.model.journal import Record
-from busproof.model.rules import NO_FAULT, Families
-from busproof.model.step import new_namespace, step
+from busproof.model.rules import NO_FAULT, Families, Namespace
+from busproof.model.step import dissolve, new_namespace, step
 
 __all__ = ["Ended", "Executed", "Search"]
 
@@ -70,11 +71,13 @@ class Executed:
         index: the event's index in the history.
         choices: what the bus chose at this event.
         rules: the rules that the event shows, the one that decided it first.
+        is_of_before: whether its answer describes an earlier state.
     """
 
     index: int
     choices: tuple[Choice, ...]
     rules: tuple[v.RuleId, ...] = ()
+    is_of_before: bool = False
 
 
 @attrs.define
@@ -87,6 +90,7 @@ class Frame:
         made: its choices; empty if it changed nothing.
         chosen: its choices, for the explanation.
         rules: the rules that it shows.
+        is_of_before: whether its answer describes an earlier state.
         others: events that may come here instead, best first.
         blame: what the dead ends after this step depended on.
         key: the state after it and what is done, if dead ends are remembered.
@@ -98,6 +102,7 @@ class Frame:
     made: tuple[Choice, ...]
     chosen: tuple[Choice, ...]
     rules: tuple[v.RuleId, ...]
+    is_of_before: bool
     others: Sequence[int]
     blame: Relevance
     key: Hashable = None
@@ -182,6 +187,12 @@ class Search:
             self._open,
             self._obstacles,
         )
+        parts = (self._evidence, self._bindings, guide, self._coverage, self._clock)
+        more = (self._agreement, self._open, self._unseen, outlook, self._caches)
+        # They refer to each other in circles, and a judge makes a search for each scenario.
+        weakref.finalize(
+            self, take_apart, namespace, (*parts, *more, self._obstacles, self._lost)
+        ).atexit = False
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
         self._answer: Answer | None = None
@@ -195,7 +206,10 @@ class Search:
     @property
     def execution(self) -> tuple[Executed, ...]:
         """The steps of the path that the search is on."""
-        return tuple(Executed(frame.index, frame.chosen, frame.rules) for frame in self._frames)
+        return tuple(
+            Executed(frame.index, frame.chosen, frame.rules, frame.is_of_before)
+            for frame in self._frames
+        )
 
     @property
     def shown(self) -> tuple[v.RuleId, ...]:
@@ -282,7 +296,17 @@ class Search:
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
                 index, *others = node.queue
                 self._frames.append(
-                    Frame(mark, index, made, chosen, rules, others, node.blame, failed=node.failed)
+                    Frame(
+                        mark,
+                        index,
+                        made,
+                        chosen,
+                        rules,
+                        self._agreement.descriptions.is_of_before,
+                        others,
+                        node.blame,
+                        failed=node.failed,
+                    )
                 )
                 order.take(index)
                 if is_hasty:
@@ -433,6 +457,7 @@ class Search:
         event, guide, namespace = self._events[index], self._guide, self.namespace
         guide.begin(index, event, script)
         self._answer = None
+        self._agreement.descriptions.is_of_before = False
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True
@@ -467,6 +492,13 @@ class Search:
             return False
         self._answer = answer
         return agrees
+
+
+def take_apart(namespace: Namespace, parts: Iterable[object]) -> None:
+    """Break the circles of references between the parts of a search that nobody needs any more."""
+    for part in parts:
+        vars(part).clear()
+    dissolve(namespace)
 
 
 def _is_anything(tag: object) -> bool:  # noqa: ARG001 - as `Relevance.includes`

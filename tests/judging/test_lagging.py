@@ -7,8 +7,8 @@ from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.driver import Driver, Recording
-from busproof.judging.judge import Violation
 from busproof.judging.liveness import BOUND
+from busproof.judging.violation import Violation
 from busproof.model import Family
 from busproof.model.management import Management
 from busproof.model.state import Entity

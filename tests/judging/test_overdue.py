@@ -135,7 +135,7 @@ def test_real_clock_is_not_judged_by_the_order_of_recording() -> None:
     assert heard.blamed == ()
 
 
-def test_each_event_is_judged_once_even_if_somebody_has_waited(
+def test_each_event_is_judged_once_by_the_oracle_if_somebody_has_waited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged: list[v.Event] = []
@@ -144,7 +144,7 @@ def test_each_event_is_judged_once_even_if_somebody_has_waited(
         judged.append(event)
         return accept(possible, event)
 
-    monkeypatch.setattr("busproof.judging.judge.accept", count)
+    monkeypatch.setattr("busproof.judging.second_opinion.accept", count)
     assert checked(*FORWARDED, *WAITED).blamed == ()
     assert len(judged) == len((*FORWARDED, *WAITED))
 

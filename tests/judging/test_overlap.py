@@ -137,7 +137,7 @@ def test_the_replay_reads_events_by_their_calls(monkeypatch: pytest.MonkeyPatch)
     ]
     found = judged([*events[:3], event("c2", RECEIVE, Empty(), 5, 19), *events[3:]], PROFILE, REAL)
     assert (None, "") == (found.violation, found.exhausted)
-    assert [0, 3, 1, 4, 2, 5] == list(found.order)
+    assert [0, 3, 4, 1, 2, 5] == list(found.order)
 
 
 def test_a_list_of_all_entities_hides_no_violation(monkeypatch: pytest.MonkeyPatch) -> None:

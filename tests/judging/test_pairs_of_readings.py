@@ -14,7 +14,7 @@ from exploring import accusation, explored
 
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.judging.judge import STATES_LIMIT
+from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Tier

@@ -5,8 +5,9 @@ from typing import Any
 import attrs
 import pytest
 
-from busproof.judging.judge import Judge, Violation
+from busproof.judging.judge import Judge
 from busproof.judging.liveness import FEW, PAUSE, TRIES
+from busproof.judging.violation import Violation
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     Abandon,

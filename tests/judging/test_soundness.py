@@ -19,8 +19,9 @@ from busproof.exploration.machine import terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history import files
 from busproof.history.records import Ended, Oracle, Record, ScenarioVerdict
-from busproof.judging.judge import STATES_LIMIT, observability_for
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged
+from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.spec import load
 from busproof.steps.played import PlayedScenarios
 from busproof.vocabulary.outcomes import Event

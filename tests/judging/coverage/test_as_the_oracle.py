@@ -7,8 +7,8 @@ import pytest
 from busproof import vocabulary as v
 from busproof.adapters.faults import conforming
 from busproof.adapters.finding import find
-from busproof.judging.linearization.overlap import judged
 from busproof.judging.replay.explanation import explain
+from busproof.judging.second_opinion import SecondOpinion
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load
@@ -47,11 +47,12 @@ def shown_on(mutant: Mutant) -> tuple[set[v.RuleId], set[v.RuleId]]:
     events = list(play(bus, mutant.run))
     bus.stop()
     observability = bus.declaration.observability
-    oracle = judged(events, profile, observability)
+    oracle = SecondOpinion(profile, observability)
+    oracle.hear(events)
     found = explain(events, profile, observability)
     if oracle.violation is not None or oracle.exhausted or not found.is_found:
         return set(), set()
-    return set(oracle.evidence), set(found.evidence)
+    return set(oracle.decided.evidence()), set(found.evidence)
 
 
 @pytest.mark.slow

@@ -2,7 +2,8 @@
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
-from busproof.judging.replay.explanation import Continued, explain
+from busproof.judging.judge import Judge
+from busproof.judging.replay.explanation import explain
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -119,10 +120,12 @@ def test_an_accepted_request_does_not_show_what_only_later_answers_can() -> None
 
 def test_a_replay_that_goes_on_shows_the_rules_of_new_events() -> None:
     *first, last = played(create(partitioned=True), send("m"), receive())
-    replay = Continued(first, PROFILE, STRICT)
-    assert "LIFE-01" not in replay.explanation.evidence
-    replay.saw(last)
-    assert "LIFE-01" in replay.shown
+    judge = Judge(PROFILE, STRICT)
+    for event in first:
+        judge.saw(event)
+    assert "LIFE-01" not in judge.evidence
+    judge.saw(last)
+    assert "LIFE-01" in judge.decided[-1]
 
 
 def test_a_scheduled_message_that_is_forwarded_shows_where_it_comes_from() -> None:

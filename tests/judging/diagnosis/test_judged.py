@@ -1,4 +1,4 @@
-"""The judge names the rules of what the replay alone accuses."""
+"""The judge names the rules of what it accuses by the model."""
 
 from alike import Recorder
 
@@ -10,7 +10,7 @@ from busproof.spec import load
 SECOND = v.MICROSECONDS
 
 
-def test_what_follows_an_explained_accusation_is_charged_to_its_own_rule() -> None:
+def test_a_violation_after_alike_messages_is_charged_to_its_own_rule() -> None:
     """With the answer that would have been allowed; here a lock token that was never given."""
     recorder = Recorder(ModelAdapter("round-robin"), v.profile_for(load(), partitions=2))
     message = v.Message(body="x")
@@ -23,7 +23,7 @@ def test_what_follows_an_explained_accusation_is_charged_to_its_own_rule() -> No
     judge = Judge(recorder.profile, recorder.observability)
     for event in recorder.events:
         judge.saw(event)
-    assert judge.explained
+    assert judge.is_explained
     assert judge.violation is None
     at = recorder.events[-1].called
     wrong = v.Complete(queue="q", lock_token="none")

@@ -103,9 +103,7 @@ def test_heartbeats_on_a_real_clock_are_explained(
     history = tmp_path / "history.jsonl"
     history.write_text(HEARTBEATS)
     assert main(["check", str(history), "--oracle", "client", "--verbose"]) == 3
-    out = capsys.readouterr().out
-    assert "0 violated" in out
-    assert "1 accusation explained" in " ".join(out.split())
+    assert "0 violated" in capsys.readouterr().out
 
 
 def test_without_the_other_receiver_the_missing_heartbeat_is_a_violation(tmp_path: Path) -> None:
@@ -118,10 +116,15 @@ def test_without_the_other_receiver_the_missing_heartbeat_is_a_violation(tmp_pat
 
 def test_alike_messages_without_proof_are_inconclusive(monkeypatch: pytest.MonkeyPatch) -> None:
     """A spent budget is no accusation where messages look alike, and no pass either."""
-    monkeypatch.setattr("busproof.judging.replay.search.STEPS_AT_LEAST", 1)
-    monkeypatch.setattr("busproof.judging.replay.search.STEPS_AN_EVENT", 0)
+    for module in ("search", "explanation"):
+        monkeypatch.setattr(f"busproof.judging.replay.{module}.STEPS_AT_LEAST", 1)
+        monkeypatch.setattr(f"busproof.judging.replay.{module}.STEPS_AN_EVENT", 0)
+    monkeypatch.setattr("busproof.judging.judge.ATTEMPTS", 1)
     recorder = six_commands()
-    result = judged(recorder.events, recorder.profile, recorder.observability)
+    last = recorder.events[-1]
+    unknown = v.Received(message=v.MessageView(body="never sent"))
+    taken = attrs.evolve(last, command=v.Receive(queue="q"), outcome=unknown)
+    result = judged([*recorder.events, taken], recorder.profile, recorder.observability)
     assert result.violation is None
     assert "messages look alike" in result.exhausted
 

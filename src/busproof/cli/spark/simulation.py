@@ -25,10 +25,11 @@ from busproof.errors import HistoryError
 from busproof.history.records import Oracle
 from busproof.history.replay import CommandFile, RecordedCommand, numbered, resolved, write_commands
 from busproof.judging.applicability import Terms
-from busproof.judging.judge import Judge, Violation
+from busproof.judging.judge import Judge
 from busproof.judging.sequences import sequence
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import Spent
+from busproof.judging.violation import Violation
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
