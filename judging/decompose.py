@@ -108,7 +108,8 @@ class Connections:
     Attributes:
         groups: the sets of related names.
         entities: the names of all entities.
-        counted: the names of entities that are created or deleted, because quotas count them.
+        counted: the names of entities that are created or deleted, because quotas count them, and
+            that are not joined for it yet.
         whole: whether some command may concern everything.
     """
 
@@ -137,11 +138,12 @@ class Connections:
         return first
 
     def finish(self) -> None:
-        """Join the entities that a quota relates; call it when all commands are added."""
+        """Join the entities that a quota relates; call it after commands were added."""
         # Below the least quota no creation can be refused for it, so creations are independent.
         if len(self.entities) >= MOST_PARTITIONED:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
+            self.counted.clear()
 
     def part(self, name: Name) -> Name | None:
         """Return the part of commands about this name; call `finish` first."""
