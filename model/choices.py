@@ -5,8 +5,10 @@ A rule meets something undetermined in one of two ways.
 1. *The documents are clear that a bus is free*: which partition takes a message without a key,
    which message a receive returns. Or they are silent: is a settlement refused in an outage? Then a
    conforming bus may answer so today and otherwise tomorrow, and the rule asks for a **choice**:
-   `choices.pick("KEY-16", candidates)`. Its name is the rule, or the ambiguity, that leaves the bus
-   free. Each request chooses anew.
+   `choices.pick("KEY-16", candidates)`, or of two answers `namespace.prefers("SESS-07", "refused",
+   to="empty")`. Its name is the rule, or the ambiguity, that leaves the bus free. Each request
+   chooses anew. Older editions state fewer rules: `namespace.states(rule)` says whether the present
+   one does, and where it is silent, the rule asks for a choice of that name.
 2. *The documents can be read in several ways*: an empty MessageId counts as set, or does not. A bus
    was written with one reading in mind and follows it always; a bus that changed its mind would
    conform to no reading. So the rule asks for a **reading**: `namespace.reading(EmptyKey)`. The
@@ -16,7 +18,12 @@ A rule meets something undetermined in one of two ways.
 Some ambiguities have a reading that says "either, each time": the profile then restricts a freedom
 of the first kind, and the rule combines both. There is no third way: a rule never asks for random
 numbers, and never depends on the order of a set or on an address in memory. So a sequence of
-choices determines an execution, `step.ways` finds every execution, and a judge can replay one.
+choices determines an execution, and a judge can replay one.
+
+Three choices have methods of their own. `partition` and `home` select a place, because a policy may
+take turns or hash. `position` may leave a gap before a sequence number, and `has_passed` says
+whether a moment has passed that is exactly now. `step.ways` tries every candidate of each choice
+but these last two: gaps are without end, and a bus with the exact time has no doubt about moments.
 
 Only a policy makes choices. It is a small class that knows no rules. Of the candidates, the first
 is what a regular bus takes: a policy that always takes the first one answers as an unsurprising bus
