@@ -68,6 +68,7 @@ NEEDING_NONE = {
     "audit mismatch-accepted": 0,
     "modelcheck --list": 0,
     "doctor": 0,
+    f"convert {ROOT / 'examples/spans/valid.json'} --out spans.jsonl": 0,
 }
 """Commands that a base install can run, and their exit codes."""
 

@@ -98,3 +98,9 @@ def test_a_rule_has_a_namespace_where_it_holds(
     tiers: tuple[str, ...], namespace: tuple[Tier, int]
 ) -> None:
     assert namespace == namespace_of(tiers)
+
+
+@pytest.mark.parametrize("reading", ["none", "forced"])
+def test_only_a_forced_change_of_region_may_have_lost_messages(reading: str) -> None:
+    profile = profile_for(load(), readings={"REGION-CHANGE": reading})
+    assert profile.may_have_lost is (reading == "forced")
