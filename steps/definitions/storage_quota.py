@@ -308,7 +308,20 @@ def all_received(filled: Filled, views: list[v.MessageView]) -> None:
 def resizes(bus: Bus, queue: str, number: int) -> v.Outcome:
     """Try to change the size of the queue."""
     bus.need(v.Capability.SIZE_UPDATES)
-    return bus.do(v.UpdateQueue(queue=queue, max_size=number))
+    outcome = bus.do(v.UpdateQueue(queue=queue, max_size=number))
+    end_if_partitions_depend_on_size(bus, outcome)
+    return outcome
+
+
+def end_if_partitions_depend_on_size(bus: Bus, outcome: v.Outcome) -> None:
+    """End a scenario in which a size is not changed, where partitions may depend on it.
+
+    No document says what then becomes of those that the entity has (GB-PARTITIONS).
+    """
+    if not isinstance(outcome, v.Refused):
+        return
+    if bus.profile.readings.get("GB-PARTITIONS", "fixed") in ("per-gb", "either"):
+        raise NotApplicable("reading: an entity may have as many partitions as its size asks for")
 
 
 @then(parsers.parse("its greatest size is described as {number:d} GB for each partition"))

@@ -13,7 +13,7 @@ from busproof.steps.definitions.setup import (
     create,
     refuse_missing_kind,
 )
-from busproof.steps.definitions.storage_quota import SIZES
+from busproof.steps.definitions.storage_quota import SIZES, end_if_partitions_depend_on_size
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.definitions.undeliverable import STATUSES
 from busproof.steps.patience import described_topic, until_topic
@@ -162,7 +162,9 @@ def updates_topic(bus: Bus, change: str) -> v.Outcome:
 def resizes_topic(bus: Bus, number: int) -> v.Outcome:
     """Try to change the size of the topic."""
     bus.need(v.Capability.SIZE_UPDATES)
-    return bus.do(v.UpdateTopic(topic=TOPIC, max_size=number))
+    outcome = bus.do(v.UpdateTopic(topic=TOPIC, max_size=number))
+    end_if_partitions_depend_on_size(bus, outcome)
+    return outcome
 
 
 @when(

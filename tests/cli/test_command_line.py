@@ -129,6 +129,7 @@ def test_a_help_imports_little(words):
     parts = ("known_failures", "required", "running", "values")
     parts = (*parts, "running.publishing", "running.run_options")
     commands = {f"busproof.cli.{part}" for part in (*words, *parts)}
+    commands |= {"busproof.judging", "busproof.judging.garbage"}  # two lines about `gc`
     assert own <= IMPORTED | ({*commands, "busproof.extras"} if words else set())
     assert IMPORTED <= own
     assert len(imported) <= FEW

@@ -26,7 +26,7 @@ def test_rules_that_only_the_model_can_be_asked_are_pinned_with_a_reason() -> No
     of_model = [rule for rule in load().rules if not rule.unmet(CAPABILITIES)]
     pinned = [rule for each in MISSING["missing"] if each["reason"] for rule in each["rules"]]
     assert sorted(rule.id for rule in of_model if rule.unmet(declared)) == sorted(pinned)
-    assert len(pinned) <= 0.16 * len(of_model)
+    assert len(pinned) <= 0.17 * len(of_model)
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ UNNOTICED = {
     "empty-text-is-lost": "of a message's content only the keys are compared",
     "large-numbers-rounded": "of a message's content only the keys are compared",
     "letters-are-replaced": "of a message's content only the keys are compared",
+    "null-becomes-a-text": "of a message's content only the keys are compared",
     "mismatch-wrong-error": "the send is refused, with another error",
     "older-lock-renews": "renewals are not looked at",
     "peek-tells-another-number": "peeks are not looked at",

@@ -61,5 +61,8 @@ COMMAND: Final = Command(
             help="the history to write",
         ),
     ],
-    examples=[("busproof convert spans.json --out history.jsonl", "Then judge history.jsonl:")],
+    examples=[
+        ("busproof convert spans.json --out history.jsonl", "Then judge history.jsonl:"),
+        ("busproof convert exports.jsonl --out history.jsonl", "One export in each line:"),
+    ],
 )
