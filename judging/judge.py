@@ -106,8 +106,14 @@ class Judge:
 
         Each answer so far is allowed nevertheless.
         """
-        waited = self._is_decided_by_oracle or self._waits.may_be_too_long(self._found)
-        return self._second_opinion().overdue if waited else None
+        waits = self._waits
+        if self._is_decided_by_oracle or waits.are_long:
+            return self._second_opinion().overdue
+        if self._search is not None:
+            is_late = any(map(self._search.describes_before, waits.told_late))
+        else:
+            is_late = not self._explanation.of_before.isdisjoint(waits.told_late)
+        return self._second_opinion().overdue if is_late else None
 
     @property
     def _found(self) -> Explanation:

@@ -11,7 +11,6 @@ from busproof import vocabulary as v
 from busproof.judging.decided import Decided
 from busproof.judging.lagging import CHANGES_NOTHING, Lag
 from busproof.judging.liveness import BOUND, FEW, Patience
-from busproof.judging.replay.explanation import Explanation
 from busproof.judging.violation import Violation
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
@@ -109,10 +108,6 @@ class Waits:
             )
         elif not isinstance(command, v.AdvanceClock):
             self._vain.clear()
-
-    def may_be_too_long(self, explanation: Explanation) -> bool:
-        """Return whether something may be overdue although an execution explains the events."""
-        return self.are_long or not explanation.of_before.isdisjoint(self.told_late)
 
 
 def too_many_states(event: int) -> str:

@@ -211,6 +211,10 @@ class Search:
             for frame in self._frames
         )
 
+    def describes_before(self, place: int) -> bool:
+        """Return whether a step of the path answers with a description of an earlier state."""
+        return self._frames[place].is_of_before
+
     @property
     def shown(self) -> tuple[v.RuleId, ...]:
         """The rules that the last event of the path shows."""
