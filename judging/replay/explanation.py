@@ -165,8 +165,12 @@ def explain_to_go_on(
     """
     search = Search(events, profile, observability)
     steps = hasty_budget(len(events))
-    if search.run(steps) is Ended.EXPLAINED:
+    ended = search.run(steps)
+    if ended is Ended.EXPLAINED:
         return explanation_by(search, events), search
+    if ended is Ended.IMPOSSIBLE:
+        nothing = Explanation(ended=ended, stuck_at=search.stuck_at, steps=search.steps)
+        return nothing, None
     return explain(events, profile, observability, steps=steps), None
 
 
