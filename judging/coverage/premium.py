@@ -16,8 +16,9 @@ def of_answer(
 ) -> None:
     """PREM-03, PREM-04, PREM-11 to PREM-13: show the rules on an answer in Premium."""
     if entity is None:
-        restored = any(coverage.at(one).restored for one in coverage.namespace.entities.values())
-        coverage.show_if((isinstance(command, v.ListQueues) and restored, "PREM-04"))
+        if isinstance(command, v.ListQueues):
+            entities = coverage.namespace.entities.values()
+            coverage.show_if((any(coverage.at(one).restored for one in entities), "PREM-04"))
         return
     worked = isinstance(outcome, v.Received | v.Done | v.Peeked) and outcome != v.Peeked()
     before = coverage.at(entity.base).restored and isinstance(command, ON_MESSAGES)
