@@ -252,11 +252,10 @@ def of_quotas(scene: Scene, command: Any) -> tuple[v.RuleId, ...]:
     readings = scene.namespace.profile.readings
     premium = scene.namespace.profile.tier is v.Tier.PREMIUM
     freed = scene.done(v.DeleteQueue, v.DeleteTopic) or scene.refused(v.CreateQueue, v.CreateTopic)
-    regular = [
-        event
-        for event in scene.done(v.CreateQueue, v.CreateTopic)
-        if not getattr(event.command, "partitioned", None)
-    ]
+    created = scene.done(v.CreateQueue, v.CreateTopic)
+    regular = [event for event in created if not getattr(event.command, "partitioned", None)]
+    # Without partitioned entities it cannot be how they are counted.
+    weighed = partitioned or len(regular) < len(created)
     reading = readings.get("QUOTA-PREMIUM")
     return rules_if(
         (premium and reading == "counting", "QUOTA-12"),
@@ -267,7 +266,8 @@ def of_quotas(scene: Scene, command: Any) -> tuple[v.RuleId, ...]:
         (partitioned and topic, "QUOTA-03"),
         (partitioned, "QUOTA-01"),
         (not partitioned, "QUOTA-06"),
-        (True, "QUOTA-09", "QUOTA-07"),
+        (weighed, "QUOTA-09"),
+        (True, "QUOTA-07"),
     )
 
 
