@@ -35,7 +35,8 @@ class FairSelector(selectors.DefaultSelector):
             if len(ready) <= HEARD_AT_ONCE:
                 return ready
             self._left.extend(ready)
-        known, some = self.get_map(), list[Ready]()
+        known = self.get_map()
+        some = list[Ready]()
         while self._left and len(some) < HEARD_AT_ONCE:
             one = self._left.popleft()
             # By now, it may be closed or wait for something else; if it is ready, it will be found.

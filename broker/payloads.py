@@ -72,7 +72,8 @@ class Counted(str):
     def __new__(cls, text: str, ledger: Ledger, size: int) -> "Counted":
         """Count so many bytes for a text."""
         made = super().__new__(cls, text)
-        made._ledger, made._size = ledger, size
+        made._ledger = ledger
+        made._size = size
         ledger.total += size
         return made
 

@@ -155,7 +155,8 @@ class Judge:
         accused = opinion.violation
         if accused is None:
             return
-        events, last = self._events, len(self._events) - 1
+        events = self._events
+        last = len(self._events) - 1
         is_wrong = accused.index < last
         if not is_replayed(self._observability, len(events)):
             if is_wrong:
@@ -167,7 +168,8 @@ class Judge:
             self._explanation = explain(
                 events, self._profile, self._observability, steps=budget_of(events)
             )
-        ended, stuck_at = self._explanation.ended, self._explanation.stuck_at
+        ended = self._explanation.ended
+        stuck_at = self._explanation.stuck_at
         if self._explanation.is_found:
             self._is_decided_by_oracle = False
         elif ended is Ended.IMPOSSIBLE and (is_wrong or stuck_at == last):

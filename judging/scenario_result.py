@@ -226,7 +226,8 @@ class Checker:
         events: Sequence[v.Event] = scenario.events
         if self.terms.profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        profile, seen = self.terms.profile, self._observability
+        profile = self.terms.profile
+        seen = self._observability
         if self._began is None:
             heard = self._result(scenario, judge(events, profile, seen))
             return attrs.evolve(heard, uncreated=self._uncreated(events))

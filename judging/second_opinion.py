@@ -90,7 +90,8 @@ class Waits:
 
     def saw(self, event: v.Event) -> None:
         """Note one more event."""
-        command, outcome = event.command, event.outcome
+        command = event.command
+        outcome = event.outcome
         index = self._events
         self._events += 1
         if not isinstance(command, CHANGES_NOTHING):

@@ -129,7 +129,7 @@ def verdicts(
         problems=problems,
         explored=explored,
         unexplained=summary.unexplained,
-        unjudged=tuple(_unjudged(summary, rules)),
+        unjudged=tuple(_count_unjudged(summary, rules)),
         only=header.rules,
     )
 
@@ -138,7 +138,7 @@ def _of_a_middle(rule: RuleVerdict) -> RuleVerdict:
     return attrs.evolve(rule, cause=NEVER_JUDGED) if rule.cause == NEVER_AROSE else rule
 
 
-def _unjudged(summary: Summary, rules: Sequence[RuleVerdict]) -> Iterator[Unjudged]:
+def _count_unjudged(summary: Summary, rules: Sequence[RuleVerdict]) -> Iterator[Unjudged]:
     """Yield what was not judged, by reason, in the order of the reasons."""
     for reason in Reason:
         counts = summary.unjudged.get(reason.name)

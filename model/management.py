@@ -253,7 +253,7 @@ class Management(Family):
             if command.forward_to:
                 self.check_basic()
                 self.rules.forwarding.check_settings(after)
-        size = self.rules.sizes.resized(entity, command.max_size)
+        size = self.rules.sizes.size_after_update(entity, command.max_size)
         self.check_outage(entity)
         journal, dlq = self.namespace.journal, entity.dead_letters
         journal.touch(entity)

@@ -52,7 +52,7 @@ class Sizes(Family):
             return granted
         return wanted
 
-    def resized(self, entity: Entity, wanted: int | None) -> int:
+    def size_after_update(self, entity: Entity, wanted: int | None) -> int:
         """SIZE-16, SIZE-17: return the size in GB of an entity after an update that names one.
 
         No document says whether an entity can become smaller, or how many partitions it has then

@@ -44,7 +44,7 @@ def page(conformance: Conformance, catalogue: Catalogue) -> str:
         _violations(conformance, catalogue),
         _levels(conformance, catalogue),
         _problems(conformance.problems),
-        _unjudged(conformance),
+        _unjudged_lines(conformance),
         _known(conformance.known_failures),
         _claims(conformance, catalogue),
         *_tables(conformance, catalogue),
@@ -104,7 +104,7 @@ def _problems(problems: tuple[str, ...]) -> Iterator[str]:
         yield f"- {_plain(problem)}"
 
 
-def _unjudged(conformance: Conformance) -> Iterator[str]:
+def _unjudged_lines(conformance: Conformance) -> Iterator[str]:
     if conformance.unjudged:
         yield "## Not judged"
         yield ""

@@ -43,7 +43,7 @@ def conformance_schema() -> Schema:
                 _object(_known_failure()),
             ),
             "Unjudged": _described(
-                "Events that were not judged, for one reason.", _object(_unjudged())
+                "Events that were not judged, for one reason.", _object(_unjudged_schema())
             ),
             "Counterexample": _described(
                 "Events that end with one that no rule allows.",
@@ -132,7 +132,7 @@ def _of_replay() -> Schema:
     }
 
 
-def _unjudged() -> Schema:
+def _unjudged_schema() -> Schema:
     return {
         "reason": _TEXT,
         "remedy": _described("What would make it judged.", _TEXT),

@@ -216,7 +216,8 @@ def _check_idle(properties: Said) -> None:
 
     The references of Azure Resource Manager and of the client for .NET say both limits.
     """
-    text, notes = properties.get(IDLE), properties.get("UserMetadata", "")
+    text = properties.get(IDLE)
+    notes = properties.get("UserMetadata", "")
     if text is not None and _positive(text, IDLE) < LEAST_IDLE:
         raise atom.Unreadable(f"{IDLE} is '{text[:80]}'; it has to be PT5M or longer.")
     if len(notes) > MOST_NOTES:

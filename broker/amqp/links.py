@@ -162,7 +162,8 @@ class Links:
             self._go_on()
 
     def _go_on(self) -> None:
-        owner, was_any = self._owner, False
+        owner = self._owner
+        was_any = False
         rota = owner.hub.rota
         while self._chores:
             for _ in self._chores[0]:

@@ -12,9 +12,9 @@ from busproof.broker.configuration.template_values import (
     copies,
     evaluate,
     fields_of,
-    listed,
     members_of,
     plain,
+    resources_by_name,
     scope_of,
 )
 from busproof.errors import UsageError
@@ -38,7 +38,8 @@ def inside(fields: Fields, scope: Scope) -> tuple[Value, Scope] | None:
     properties = fields_of(fields.get("properties"))
     if "template" not in properties:
         return None
-    template, given = properties["template"], fields_of(properties.get("parameters"))
+    template = properties["template"]
+    given = fields_of(properties.get("parameters"))
     options = fields_of(properties.get("expressionevaluationoptions"))
     if str(plain(options.get("scope")) or "outer").lower() != "inner":
         return template, scope
@@ -72,16 +73,16 @@ class Deployments:
         if self._known is None:
             # The names of some may refer to the outputs of others: these are unknown until then.
             self._known = {}
-            self._known.update(self._named())
+            self._known.update(self._deployments())
         if name in self._known and name not in self._found:
             # In a circle, the outputs are unknown to themselves.
             self._found[name] = {}
             self._found[name] = dict(_outputs_of(*self._known[name]))
         return self._found.get(name)
 
-    def _named(self) -> Iterator[tuple[str, tuple[Fields, Scope]]]:
+    def _deployments(self) -> Iterator[tuple[str, tuple[Fields, Scope]]]:
         """Yield each deployment by its symbolic name, and by its own."""
-        for symbol, value in listed(fields_of(self._template).get("resources")).items():
+        for symbol, value in resources_by_name(fields_of(self._template).get("resources")).items():
             fields = fields_of(value)
             if str(plain(fields.get("type"))).lower() != DEPLOYMENT or "name" not in fields:
                 continue

@@ -27,18 +27,20 @@ __all__ = [
     "evaluate",
     "evaluate_node",
     "fields_of",
-    "listed",
     "members_of",
     "node_of",
+    "parameter_from_text",
     "plain",
+    "resources_by_name",
     "scope_of",
-    "typed",
 ]
 
 MOST_COPIES: Final = 10_000
 DEEPEST_REFERENCE: Final = 20
 """Maximum number of variables and parameters that refer to one another."""
-TEXT, LIST, OBJECT = "tag:yaml.org,2002:str", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
+TEXT = "tag:yaml.org,2002:str"
+LIST = "tag:yaml.org,2002:seq"
+OBJECT = "tag:yaml.org,2002:map"
 TEXTS: Final = ("string", "securestring")
 
 
@@ -119,7 +121,7 @@ def members_of(value: Value, field: str) -> dict[str, Value]:
     return fields_of(fields_of(value).get(field))
 
 
-def listed(value: Value | None) -> dict[str, Value]:
+def resources_by_name(value: Value | None) -> dict[str, Value]:
     """Return the resources in an array, or in an object that gives each a symbolic name.
 
     Those of an array are named by their places.
@@ -144,7 +146,7 @@ def _data(node: Any) -> Any:
     return str(node.value) if node.style == '"' else json.loads(node.value)
 
 
-def typed(name: str, text: str, definition: Value, scope: Scope) -> Any:
+def parameter_from_text(name: str, text: str, definition: Value, scope: Scope) -> Any:
     """Return the value of a parameter that is given as text, by the type of its definition.
 
     Raises:
@@ -263,7 +265,7 @@ def _found(name: str, given: list[Any], scope: Scope) -> Any:
         if loop in scope.indexes:
             return scope.indexes[loop] + offset
     if name in scope.functions:
-        return _called(scope.functions[name], given, scope)
+        return _call_function(scope.functions[name], given, scope)
     if name == "reference" and (outputs := scope.outputs(called.rpartition("/")[2])) is not None:
         return {"outputs": outputs}
     raise ExpressionError(
@@ -282,7 +284,7 @@ def _default(name: str, scope: Scope) -> Any:
     )
 
 
-def _called(function: Value, given: list[Any], scope: Scope) -> Any:
+def _call_function(function: Value, given: list[Any], scope: Scope) -> Any:
     """Return the value of a function of the template, which sees nothing but its parameters."""
     fields = fields_of(function)
     named = [] if "parameters" not in fields else fields["parameters"].items()

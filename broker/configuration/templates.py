@@ -21,12 +21,12 @@ from busproof.broker.configuration.template_values import (
     evaluate,
     evaluate_node,
     fields_of,
-    listed,
     members_of,
     node_of,
+    parameter_from_text,
     plain,
+    resources_by_name,
     scope_of,
-    typed,
 )
 from busproof.errors import UsageError
 
@@ -90,7 +90,10 @@ def namespace_in(top: Value, parameters: Mapping[str, str], warnings: list[str])
                 f"{', '.join(definitions) or 'none'}"
             )
     outside = scope_of(top, {})
-    values = {name: typed(name, text, definitions[name], outside) for name, text in given.items()}
+    values = {
+        name: parameter_from_text(name, text, definitions[name], outside)
+        for name, text in given.items()
+    }
     scope = Deployments(top, attrs.evolve(outside, parameters=values)).scope
     resources = [
         resource
@@ -106,7 +109,8 @@ def namespace_in(top: Value, parameters: Mapping[str, str], warnings: list[str])
 
 
 def _leave_out(resource: Resource, warnings: list[str]) -> bool:
-    kind, place = plain(fields_of(resource.value)["type"]), resource.value.place
+    kind = plain(fields_of(resource.value)["type"])
+    place = resource.value.place
     warnings.append(f"{place}: a resource of the type {kind} has no effect here")
     return False
 
@@ -117,7 +121,7 @@ def _resources(
     """Yield the Service Bus resources of a template, or of a resource that has others in it."""
     if depth > DEEPEST:
         raise template.wrong("resources that are nested less deeply")
-    for value in listed(fields_of(template).get("resources")).values():
+    for value in resources_by_name(fields_of(template).get("resources")).values():
         for around in copies(value, scope):
             fields = fields_of(value)
             if "condition" in fields and not evaluate(fields["condition"], around):

@@ -112,7 +112,8 @@ def events_of_spans(path: Path) -> Converted:
         exchange = _exchange(number, span, receives, starts, left_out)
         if exchange is not None:
             command, outcome = exchange
-            called, returned = (span.start - begin) // 1_000, (span.end - begin) // 1_000
+            called = (span.start - begin) // 1_000
+            returned = (span.end - begin) // 1_000
             events.append(
                 v.Event(
                     client=lanes.take(span.instance, called, returned),

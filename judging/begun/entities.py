@@ -34,7 +34,7 @@ def path_of(command: v.Command) -> str | None:
     return path
 
 
-def _named(command: v.Command) -> dict[str, None]:
+def _entities_of(command: v.Command) -> dict[str, None]:
     """Return the entities that have to exist for a command, or that it creates."""
     names = [v.owner_of(name) for name in v.destinations(command)]
     path = path_of(command)
@@ -95,7 +95,7 @@ class Entities:
         if path is None:
             return
         if not isinstance(event.command, SWITCHING):
-            for name in _named(event.command):
+            for name in _entities_of(event.command):
                 if name not in self._decided:
                     self._decide(name, event)
         if is_successful(event.outcome):
@@ -103,7 +103,8 @@ class Entities:
 
     def _decide(self, owner: str, event: v.Event) -> None:
         """Decide whether an entity existed before, if the event shows that."""
-        command, outcome = event.command, event.outcome
+        command = event.command
+        outcome = event.outcome
         self._named.add(owner)
         is_own = path_of(command) == owner
         if is_own and isinstance(command, v.Creation) and isinstance(outcome, v.Done):
@@ -116,7 +117,8 @@ class Entities:
             self.before.add(owner)
 
     def _look(self, path: str, event: v.Event) -> None:
-        command, seen = event.command, self._seen[path]
+        command = event.command
+        seen = self._seen[path]
         if isinstance(command, SESSIONS):
             seen.sessions = True
         elif isinstance(command, v.Receive | v.ReceiveBatch) and views_of(event.outcome):
@@ -137,7 +139,7 @@ class Entities:
         begun: set[str] = set()
         for event in events:
             command = event.command
-            if self.before.intersection(_named(command)):
+            if self.before.intersection(_entities_of(command)):
                 return True
             transaction = getattr(command, "transaction", None)
             if isinstance(command, v.BeginTransaction):

@@ -167,7 +167,8 @@ class _Narrowing:
 
     def _shortened(self, event: v.Event, bodies: set[str]) -> v.Event:
         """Return an event about these messages alone."""
-        command, outcome = event.command, event.outcome
+        command = event.command
+        outcome = event.outcome
         if isinstance(command, v.SendBatch):
             messages = tuple(one for one in command.messages if one.body in bodies)
             event = attrs.evolve(event, command=attrs.evolve(command, messages=messages))

@@ -181,7 +181,8 @@ class LostAnswers:
         well take effect then.
         """
         command = event.command
-        own, other = _place(lost), _place(command)
+        own = _place(lost)
+        other = _place(command)
         if own and other and own != other and not self._evidence.forwards:
             return False
         is_sent = isinstance(command, SENDING) and not isinstance(event.outcome, v.Refused)

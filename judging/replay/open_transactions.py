@@ -79,7 +79,8 @@ class OpenTransactions(Transactions):
 
     def begin(self, command: v.BeginTransaction, connection: str) -> Answer:
         """TXN-02: begin a transaction; whether the name of one that is over is free is not said."""
-        journal, name = self.namespace.journal, command.transaction
+        journal = self.namespace.journal
+        name = command.transaction
         known = self.namespace.transactions.get(name)
         if known is not None and known.ended and not guide_of(self).is_refused():
             journal.drop(self.namespace.transactions, name)
@@ -120,7 +121,8 @@ class OpenTransactions(Transactions):
         """
         was_doomed = transaction.doomed
         answer = super().within(transaction, attempt, at_once=at_once)
-        guide, journal = guide_of(self), self.namespace.journal
+        guide = guide_of(self)
+        journal = self.namespace.journal
         if answer.refused is None:
             return answer
         event = guide.event
@@ -157,7 +159,8 @@ class OpenTransactions(Transactions):
         try:
             return super().key_of(entity, transaction, message)
         except Refusal as refusal:
-            guide, reading = guide_of(self), self.namespace.known_reading(TxnMessageId)
+            guide = guide_of(self)
+            reading = self.namespace.known_reading(TxnMessageId)
             is_assigned = guide.assigns_message_ids and message.message_id is None
             if (
                 not is_assigned
@@ -222,7 +225,8 @@ class OpenTransactions(Transactions):
 
     def holds(self, queued: QueuedMessage) -> bool:
         """LOCK-IN-TRANSACTION: let a lock last, at most as long as its transaction."""
-        is_held, transaction = super().holds(queued), queued.enlisted
+        is_held = super().holds(queued)
+        transaction = queued.enlisted
         if is_held and transaction is not None:
             begun = self._begun.get(transaction, self.namespace.now)
             queued.entity.look_at("transactions.lapse", begun + LONGEST, queued, queued.number)
@@ -230,7 +234,8 @@ class OpenTransactions(Transactions):
 
     def outlasts(self, queued: QueuedMessage) -> bool:
         """LOCK-11: choose whether a message stays locked for a commit although its session ends."""
-        transaction, guide = queued.enlisted, guide_of(self)
+        transaction = queued.enlisted
+        guide = guide_of(self)
         reading = self.namespace.known_reading(LockInTransaction)
         if transaction is None or transaction.ended or reading is LockInTransaction.ENDS:
             return False
@@ -333,7 +338,8 @@ class LocksInTransactions(Locks):
         queued = entity.messages.get(int(number))
         if queued is None or queued.token != command.lock_token or queued.enlisted is None:
             return
-        guide, transactions = guide_of(self), self.rules.transactions
+        guide = guide_of(self)
+        transactions = self.rules.transactions
         if queued.enlisted.ended:
             return
         if guide.refuses("LOCK-11"):

@@ -131,7 +131,7 @@ class NewSizeRefused(Sizes):
     """No size can be changed."""
 
     @refuses("SIZE-16")
-    def resized(self, entity: Entity, wanted: int | None) -> bool:
+    def size_after_update(self, entity: Entity, wanted: int | None) -> bool:
         return wanted not in (None, entity.settings.max_size)
 
 
@@ -139,7 +139,7 @@ class NewSizeRefused(Sizes):
 class NewSizeGranted(Sizes):
     """A size can be changed, against the reading."""
 
-    def resized(self, entity: Entity, wanted: int | None) -> int:
+    def size_after_update(self, entity: Entity, wanted: int | None) -> int:
         return wanted or entity.settings.max_size
 
 

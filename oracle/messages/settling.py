@@ -51,7 +51,8 @@ def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Transitio
     transfers = command.queue.endswith(v.TRANSFERS)
     rules = () if transfers else ("DLQ-10",)
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
-    queue, token = namespace.queues[command.queue], command.lock_token
+    queue = namespace.queues[command.queue]
+    token = command.lock_token
     stored = locked(queue, token)
     may_be_held = stored is not None and not has_ended(namespace, queue, stored)
     if transfers and (may_be_held or is_of_lost_answer(queue, token)):

@@ -32,7 +32,8 @@ def refused_size(
     """SIZE-02, SIZE-17, PREM-08: yield the refusal of a new size, where a bus may refuse it."""
     if not _is_resized(queue, command):
         return
-    profile, before = namespace.profile, queue.settings.max_size
+    profile = namespace.profile
+    before = queue.settings.max_size
     wanted = attrs.evolve(queue.settings, max_size=command.max_size)
     grown = before is not None and (command.max_size or 0) > before
     if namespace.reading("SIZE-UPDATE") == "refused":

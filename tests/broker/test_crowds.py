@@ -113,9 +113,12 @@ def test_http_requests_of_many_clients_take_turns(path: str) -> None:
         converse = served(administration.answer, take=hub.rota.take)
         token = raw.token("http://localhost/", fuzzing.NAME, fuzzing.KEY)
         head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n"
-        readers, ways, tasks = list[asyncio.StreamReader](), list[Written](), list[Any]()
+        readers = list[asyncio.StreamReader]()
+        ways = list[Written]()
+        tasks = list[Any]()
         for _ in range(100):
-            reader, way = asyncio.StreamReader(), Written()
+            reader = asyncio.StreamReader()
+            way = Written()
             protocol = asyncio.StreamReaderProtocol(reader)
             writer = asyncio.StreamWriter(way, protocol, reader, hub.loop)
             tasks.append(asyncio.ensure_future(cast(Any, converse(reader, writer))))

@@ -126,21 +126,21 @@ def test_the_official_client_sends_and_receives(web: Web, name: str) -> None:
 
 
 @pytest.fixture
-def shared(web: Web) -> Web:
+def common_web(web: Web) -> Web:
     """The same broker at its port for HTTP, as the service has both at 443."""
     return Web(web.served, int(web.served.admin.rpartition(":")[2]))
 
 
-def test_port_of_http_takes_websockets(shared: Web, name: str) -> None:
+def test_port_of_http_takes_websockets(common_web: Web, name: str) -> None:
     """The official clients ask there for both."""
-    with shared.client() as client:
+    with common_web.client() as client:
         with client.get_queue_sender("plain") as sender:
             sender.send_messages(ServiceBusMessage(name))
         with client.get_queue_receiver("plain") as receiver:
             (found,) = receiver.receive_messages(1, 20)
             receiver.complete_message(found)
     assert name == str(found)
-    assert shared.served.ask("/health")["status"] == "healthy"
+    assert common_web.served.ask("/health")["status"] == "healthy"
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_port_of_http_takes_websockets(shared: Web, name: str) -> None:
         (f"GET /{'x' * 1_500} HTTP/1.1\r\nHost: h\r\n\r\n", b"HTTP/1.1 401 "),
     ],
 )
-def test_first_line_may_be_cut_anywhere(shared: Web, head: str, answer: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=PATIENCE) as client:
+def test_first_line_may_be_cut_anywhere(common_web: Web, head: str, answer: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", common_web.port), timeout=PATIENCE) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for byte in head.encode("latin-1"):
             client.sendall(bytes([byte]))

@@ -46,7 +46,9 @@ def test_lock_ends_by_the_time_that_has_passed_between_steps() -> None:
 
 def test_a_record_that_comes_again_replaces_the_one_with_its_number() -> None:
     """Each attempt that is undone would leave a stale entry, in an index that nobody tidies."""
-    line, first, again = Line[Numbered](), Numbered(1), Numbered(1)
+    line = Line[Numbered]()
+    first = Numbered(1)
+    again = Numbered(1)
     line.append(first)
     line.append(again)
     assert [again] == list(line.available({1: again}))

@@ -144,7 +144,8 @@ def test_a_hundred_partitioned_queues_fit_however_entities_are_counted() -> None
 def test_subscriptions_take_room_as_they_are_read_to_count() -> None:
     """QUOTA-10: the refusal names it where queues and topics alone would fit."""
     bus = Bus(profile(QUOTA_WEIGHT="per-partition", QUOTA_SUBSCRIPTIONS="counted"))
-    bus.namespace.counts.stores, bus.namespace.counts.subscriptions = 9_000, 1_000
+    bus.namespace.counts.stores = 9_000
+    bus.namespace.counts.subscriptions = 1_000
     answer = bus.ask(v.CreateQueue(queue="q", partitioned=False))
     assert ("QUOTA-10",) == answer.rules
 

@@ -152,7 +152,8 @@ def test_only_faults_that_need_more_than_the_model_declare_it() -> None:
 @pytest.mark.parametrize("fault_id", [each.id for each in MUTANTS if each.needs == AMQP])
 def test_bus_without_amqp_breaks_another_rule_by_the_same_fault(fault_id: str) -> None:
     """So nothing goes unnoticed where FEAT-05 to FEAT-17 do not apply."""
-    catalogue, mutant = load(), fault(fault_id)
+    catalogue = load()
+    mutant = fault(fault_id)
     found = violation(adapter_of(mutant), profile_of(catalogue, mutant), mutant.run)
     assert found is not None
     assert [] != [rule for rule in found.rules if "amqp" not in catalogue.rule(rule).needs]

@@ -136,7 +136,7 @@ def play(request: Request) -> list[str]:
     return failed
 
 
-def listed(part: str) -> set[Given]:
+def answers_in_list(part: str) -> set[Given]:
     """Return the answers of a part of the list."""
     entries = yaml.safe_load(NOT_REACHED.read_text(encoding="utf-8"))[part]
     return {
@@ -156,7 +156,8 @@ def test_either_reading_lets_a_policy_choose_and_accuses_nothing(
     An answer is reached if the policy could choose it, and one that it could choose often was
     given.
     """
-    noted, failed = Noted(), []
+    noted = Noted()
+    failed = []
     monkeypatch.setattr(adapter, POLICIES[policy].__name__, noted.policy(POLICIES[policy]))
     for request in RUNS if FULL else (GATE,):
         asked = attrs.evolve(request, adapter=f"model?policy={policy}&seed=1")
@@ -166,9 +167,9 @@ def test_either_reading_lets_a_policy_choose_and_accuses_nothing(
     known |= {(kind.entry, reading.value) for kind in Settled.__subclasses__() for reading in kind}
     missed = known - noted.offered.keys()
     if FULL:
-        assert listed("anywhere") == missed
+        assert answers_in_list("anywhere") == missed
     elif policy == "random":
         # The hostile model loses answers, so that scenarios end before they lead to a choice.
-        assert set() == missed - listed("anywhere") - listed("at the gate")
+        assert set() == missed - answers_in_list("anywhere") - answers_in_list("at the gate")
     often = (answer for answer, times in noted.offered.items() if times > OFTEN)
     assert [] == [answer for answer in often if not noted.given[answer]]

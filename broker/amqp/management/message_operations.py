@@ -113,7 +113,8 @@ def _place_in_session(
     entity = bus.entity(asking.path)
     if entity is None or entity.settings.requires_session or not bus.is_trusted:
         return first, count
-    found, passed = list[int](), 0
+    found = list[int]()
+    passed = 0
     for partition in entity.partitions:
         start = first if partition.number not in entity.base.down else ENDLESS
         while some := list(islice(partition.line.behind(entity.messages, start), LOOKED_AT)):

@@ -112,7 +112,8 @@ def serving(admin: str) -> Iterator[str]:
             headers = {k: v for k, v in self.headers.items() if k.lower() != "host"}
             upstream.request(self.command, self.path, sent, headers)
             given = upstream.getresponse()
-            status, body = given.status, given.read()
+            status = given.status
+            body = given.read()
             upstream.close()
             if "namespaceinfo" not in self.path.lower():
                 status, body = reshaped(self.command, status, body, elements)

@@ -43,7 +43,8 @@ def verdicts(broker: Embedded, admin: str, rules: tuple[str, ...]) -> dict[str, 
 
 def compare(broker: Embedded, folder: Path, rules: tuple[str, ...]) -> dict[str, str]:
     """Return the verdicts through the proxy, which are those without it."""
-    own, other = folder / "own", folder / "other"
+    own = folder / "own"
+    other = folder / "other"
     patch = pytest.MonkeyPatch()
     for place in (own, other):
         place.mkdir()

@@ -79,34 +79,31 @@ def write(
     return str(path)
 
 
-def violated(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def violated_rules(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Return the rules that the report in JSON calls violated."""
     rules = json.loads(capsys.readouterr().out)["rules"]
     return [rule["id"] for rule in rules if rule["verdict"] == "violated"]
 
 
-def test_a_settled_message_that_is_given_again_is_accused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("events", "code", "rules"),
+    [
+        (GIVEN_AGAIN, 1, ["LIFE-03"]),
+        (NUMBER_TWICE, 1, ["SEQ-03"]),
+        (FROM_BEFORE, 3, []),
+    ],
+    ids=["settled and given again", "a number of two messages", "there before"],
+)
+def test_only_what_no_past_explains_is_accused(
+    events: list[tuple[v.Command, v.Outcome]],
+    code: int,
+    rules: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    history = write(tmp_path, GIVEN_AGAIN)
-    assert 1 == main(["check", history, "--began", "unknown", "--format", "json"])
-    assert ["LIFE-03"] == violated(capsys)
-
-
-def test_a_number_of_two_messages_is_accused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    history = write(tmp_path, NUMBER_TWICE)
-    assert 1 == main(["check", history, "--began", "unknown", "--format", "json"])
-    assert ["SEQ-03"] == violated(capsys)
-
-
-def test_what_was_there_before_is_not_accused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    history = write(tmp_path, FROM_BEFORE)
-    assert 3 == main(["check", history, "--began", "unknown", "--format", "json"])
-    assert [] == violated(capsys)
+    history = write(tmp_path, events)
+    assert code == main(["check", history, "--began", "unknown", "--format", "json"])
+    assert rules == violated_rules(capsys)
 
 
 def test_a_file_with_the_settings_accuses_more(
@@ -116,9 +113,9 @@ def test_a_file_with_the_settings_accuses_more(
     config = tmp_path / "Config.json"
     config.write_text(json.dumps(CONFIG), encoding="utf-8")
     assert 3 == main(["check", history, "--began", "unknown", "--format", "json"])
-    assert [] == violated(capsys)
+    assert [] == violated_rules(capsys)
     assert 1 == main(["check", history, "--began", str(config), "--format", "json"])
-    assert ["LIFE-09"] == violated(capsys)
+    assert ["LIFE-09"] == violated_rules(capsys)
 
 
 def test_the_header_may_say_what_was_before(
@@ -127,7 +124,7 @@ def test_the_header_may_say_what_was_before(
     settings = (v.CreateQueue(queue="orders"),)
     history = write(tmp_path, LEFT_OUT, Began(names=("orders",), settings=settings))
     assert 1 == main(["check", history, "--format", "json"])
-    assert ["LIFE-09"] == violated(capsys)
+    assert ["LIFE-09"] == violated_rules(capsys)
 
 
 def test_an_entity_that_is_not_named_has_to_be_created(
@@ -135,7 +132,7 @@ def test_an_entity_that_is_not_named_has_to_be_created(
 ) -> None:
     history = write(tmp_path, FROM_BEFORE, Began(names=("another",)))
     assert 1 == main(["check", history, "--format", "json"])
-    assert violated(capsys)
+    assert violated_rules(capsys)
 
 
 def test_a_file_that_is_missing_gets_one_sentence(

@@ -95,19 +95,25 @@ def suffixes(events: Sequence[v.Event], random: Random) -> Iterator[tuple[list[v
         yield rest, Began(settings=known(events[:at]))
 
 
+def accused_suffixes(
+    number: int, events: Sequence[v.Event], profile: v.Profile, seen: v.Observability
+) -> Iterator[object]:
+    """Yield the suffixes of a history that are accused, and of what."""
+    for rest, began in suffixes(events, Random(number)):
+        judged, _ = judged_begun(rest, profile, seen, began)
+        if judged.violation is not None:
+            yield number, len(rest), judged.violation.rules, bool(began.settings)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
     seen = seen_of(policy)
-    accused = []
+    accused: list[object] = []
     for number, sequence in enumerate(distilled_sequences()):
-        if number % EVERY != POLICIES.index(policy) % EVERY and not FULL:
-            continue
-        events = played(policy, sequence, number)
-        for rest, began in suffixes(events, Random(number)):
-            judged, _ = judged_begun(rest, cases.profile(), seen, began)
-            if judged.violation is not None:
-                accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
+        if number % EVERY == POLICIES.index(policy) % EVERY or FULL:
+            events = played(policy, sequence, number)
+            accused += accused_suffixes(number, events, cases.profile(), seen)
     assert [] == accused
 
 
@@ -116,12 +122,9 @@ def test_no_suffix_of_what_one_client_saw_is_accused(policy: str) -> None:
 def test_no_suffix_of_an_exploration_is_accused(policy: str) -> None:
     found = explored(ModelAdapter(policy=policy, seed=3), seed=3, sequences=SEQUENCES)
     profile = found.exploration.terms.profile
-    accused = []
+    accused: list[object] = []
     for number, events in enumerate(found.sequences):
-        for rest, began in suffixes(events, Random(number)):
-            judged, _ = judged_begun(rest, profile, seen_of(policy), began)
-            if judged.violation is not None:
-                accused.append((number, len(rest), judged.violation.rules, bool(began.settings)))
+        accused += accused_suffixes(number, events, profile, seen_of(policy))
     assert [] == accused
 
 
