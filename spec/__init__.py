@@ -4,6 +4,13 @@ from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents
 from busproof.spec.levels import Level, Levels, load_levels
 from busproof.spec.loading import load
+from busproof.spec.namespaces import (
+    Named,
+    NamespaceDiff,
+    compare_namespaces,
+    name_namespace,
+    view_namespace_diff,
+)
 from busproof.spec.observed import (
     Evidence,
     Observation,
@@ -40,6 +47,8 @@ __all__ = [
     "Family",
     "Level",
     "Levels",
+    "Named",
+    "NamespaceDiff",
     "Observation",
     "Origin",
     "Release",
@@ -48,15 +57,18 @@ __all__ = [
     "Snapshot",
     "Source",
     "Statement",
+    "compare_namespaces",
     "load",
     "load_evidence",
     "load_levels",
     "load_observations",
+    "name_namespace",
     "observed_about",
     "observed_readings",
     "verify_documents",
     "view_ambiguity",
     "view_diff",
+    "view_namespace_diff",
     "view_release",
     "view_rule",
 ]

@@ -193,6 +193,19 @@ class Catalogue:
         """
         return frozenset(self._rules) - self.in_force(edition, tier)
 
+    def check_partitioned(self, edition: str) -> None:
+        """PREM-14: check that an edition knows partitioned namespaces.
+
+        Raises:
+            UsageError: it does not.
+        """
+        knowing = self.rule("PREM-14").editions
+        if edition not in knowing:
+            raise UsageError(
+                f"edition {edition} knows no partitioned namespaces; leave out the namespace's "
+                f"partitions, or choose one of {', '.join(knowing)}"
+            )
+
     def diff(self, a: str, b: str) -> Diff:
         """Return the differences between the editions `a` and `b`.
 

@@ -14,10 +14,18 @@ from rich.console import Console
 from rich.table import Table
 
 from busproof.spec.catalogue import Catalogue
+from busproof.spec.namespaces import Answer, NamespaceDiff
 from busproof.spec.observed import observed_about
-from busproof.spec.values import Ambiguity, Citation, Diff, Rule
+from busproof.spec.values import Ambiguity, Change, Citation, Diff, Rule
 
-__all__ = ["print_ambiguities", "print_changes", "print_diff", "print_rule", "print_rules"]
+__all__ = [
+    "print_ambiguities",
+    "print_changes",
+    "print_diff",
+    "print_namespace_diff",
+    "print_rule",
+    "print_rules",
+]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 100
@@ -104,13 +112,48 @@ def print_diff(catalogue: Catalogue, diff: Diff) -> None:
         if only:
             console.print(rules)
         console.print()
-    console.print(f"In both, differing: {_counted(len(diff.changed), 'rule')}", style="bold")
-    table = _table("id", diff.a, diff.b, whole=("id",))
-    for change in diff.changed:
+    _print_changed(console, diff.a, diff.b, diff.changed)
+
+
+def _print_changed(console: Console, a: str, b: str, changed: Sequence[Change]) -> None:
+    """Print the rules of two editions that are cited differently."""
+    console.print(f"In both, differing: {_counted(len(changed), 'rule')}", style="bold")
+    table = _table("id", a, b, whole=("id",))
+    for change in changed:
         table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
         table.add_section()
-    if diff.changed:
+    if changed:
         console.print(table)
+
+
+def print_namespace_diff(diff: NamespaceDiff) -> None:
+    """Print the differences between two kinds of namespaces: rules, limits and quotas."""
+    console = _console()
+    for kind, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
+        console.print(f"Holds only in {kind.name}: {_counted(len(only), 'rule')}", style="bold")
+        rules = _table("id", "modality", "title", whole=("id", "modality"), headed=False)
+        for rule in only:
+            rules.add_row(rule.id, rule.modality, rule.title)
+        if only:
+            console.print(rules)
+        console.print()
+    subjects = _counted(len(diff.subjects), "subject")
+    console.print(f"Answered differently: {subjects}", style="bold")
+    table = _table("subject", diff.a.name, diff.b.name, whole=())
+    for subject, a, b in diff.subjects:
+        table.add_row(subject, _answered(a), _answered(b))
+        table.add_section()
+    if diff.subjects:
+        console.print(table)
+    console.print()
+    if diff.a.edition != diff.b.edition:
+        _print_changed(console, diff.a.edition, diff.b.edition, diff.changed)
+        console.print()
+    console.print(f"{_counted(diff.in_both, 'rule')} in both. busproof rules ID shows one.")
+
+
+def _answered(answer: Answer | None) -> str:
+    return "no rule" if answer is None else f"{answer.answer} [{', '.join(answer.rules)}]"
 
 
 def print_changes(catalogue: Catalogue) -> None:

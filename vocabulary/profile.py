@@ -124,11 +124,8 @@ def profile_for(
     _check_namespace(tier, namespace_partitions, messaging_units)
     partitioned = namespace_partitions > 1
     chosen = catalogue.edition(edition).id if edition else catalogue.default_edition
-    if partitioned and "PREM-14" in catalogue.silent(chosen, PARTITIONED_PREMIUM):
-        raise UsageError(
-            f"edition {chosen} knows no partitioned namespaces; leave out the namespace's "
-            f"partitions, or choose one of {', '.join(catalogue.rule('PREM-14').editions)}"
-        )
+    if partitioned:
+        catalogue.check_partitioned(chosen)
     if partitioned and partitions not in (None, namespace_partitions):
         raise UsageError(
             f"a partitioned entity cannot have {partitions} partitions in a namespace of "

@@ -28,7 +28,7 @@ def run(args: Options) -> int:
     if args.documents is not None:
         return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
     if args.diff is not None:
-        _print_diff(catalogue, catalogue.diff(*args.diff), args.format)
+        _print_diff(catalogue, args.diff, args.format)
     elif args.changes:
         _print_changes(catalogue, args.format)
     elif args.rule is not None:
@@ -104,13 +104,33 @@ def _chosen(
             yield rule
 
 
-def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
+def _print_diff(catalogue: spec.Catalogue, names: Sequence[str], form: str) -> None:
+    """Print how two editions differ, or two namespaces; an edition beside a namespace is Standard.
+
+    Raises:
+        UsageError: one of them does not exist.
+    """
+    a, b = names
+    named = [spec.name_namespace(catalogue, text) for text in names]
+    if any(each.tier is not None for each in named):
+        _print_namespace_diff(spec.compare_namespaces(catalogue, a, b), form)
+        return
+    diff = catalogue.diff(a, b)
     if form == "json":
         _print_json(spec.view_diff(diff))
         return
     from busproof.spec import tables  # rich is slow to import
 
     tables.print_diff(catalogue, diff)
+
+
+def _print_namespace_diff(diff: spec.NamespaceDiff, form: str) -> None:
+    if form == "json":
+        _print_json(spec.view_namespace_diff(diff))
+        return
+    from busproof.spec import tables  # rich is slow to import
+
+    tables.print_namespace_diff(diff)
 
 
 def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
@@ -162,7 +182,13 @@ COMMAND: Final = Command(
             "one rule, such as KEY-03, or a family, such as KEY",
             shell_complete=values.rules,
         ),
-        option("--diff", nargs=2, metavar="A B", help="differences between two editions"),
+        option(
+            "--diff",
+            nargs=2,
+            metavar="A B",
+            help="differences between two editions, or two namespaces: basic, standard, premium, "
+            "premium:2 or premium:4 (partitioned), or EDITION/premium and so on",
+        ),
         flag(
             "--ambiguities",
             "--readings",
@@ -195,6 +221,10 @@ COMMAND: Final = Command(
         ("busproof rules KEY", "The rules on keys:"),
         ("busproof rules key-08", "One rule, its sources and its tests:"),
         ("busproof rules --diff de-2021-04 en-2026-02", "What changed between two editions:"),
+        (
+            "busproof rules --diff standard premium:4",
+            "What differs in a partitioned Premium namespace:",
+        ),
         ("busproof rules --ambiguities --family TXN", "What the documents leave open:"),
     ],
 )
