@@ -322,6 +322,12 @@ class Coverage:
             self.journal.put(self._messages, queued, notes)
         return notes
 
+    def replace(self, before: QueuedMessage, after: QueuedMessage) -> None:
+        """Let the notes on a message be those on the record that takes its place."""
+        notes = self._messages.get(before)
+        if notes is not None:
+            self.journal.put(self._messages, after, notes)
+
     def at(self, entity: Entity) -> EntityNotes:
         """Return the notes on an entity."""
         notes = self._entities.get(entity)

@@ -270,7 +270,7 @@ class Agreement:
             record = self._guide.take("LIFE-07", options, entity.path)
             used.add(record)
             if isinstance(record, QueuedMessage):
-                latest[record.partition] = record.number
+                latest[record.partition] = record.arrival
             if not self._bindings.bind_number(record, view.sequence_number):
                 return False
         return True
@@ -312,7 +312,7 @@ class Agreement:
         """PART-14: return whether a message comes after those of its partition shown before it."""
         if isinstance(record, ScheduledMessage) or not self._evidence.strict:
             return True
-        return record.number > latest.get(record.partition, -1)
+        return record.arrival > latest.get(record.partition, -1)
 
     def _may_show(self, record: Numbered, view: v.MessageView) -> bool:
         if not self._is_unchanged(record, view):
@@ -341,10 +341,12 @@ class Agreement:
                 if isinstance(other, QueuedMessage)
             )
         line = entity.partitions[record.partition].line.behind(entity.messages, 0)
-        oldest = next(
-            queued for queued in line if command.session_id in (None, queued.message.session_id)
+        arrivals = (
+            queued.arrival
+            for queued in line
+            if command.session_id in (None, queued.message.session_id)
         )
-        return oldest is record
+        return record.arrival == min(arrivals)
 
     # Descriptions -----------------------------------------------------------------------------
 

@@ -129,6 +129,19 @@ class Bindings:
     def _forget_last(bodies: list[QueuedMessage]) -> None:
         bodies.pop()
 
+    def replace(self, before: QueuedMessage, after: QueuedMessage) -> None:
+        """Note the record that takes the place of a message which no answer has shown."""
+        journal = self._namespace.journal
+        bodies = self._by_body[before.entity.path, before.message.body]
+        place = bodies.index(before)
+        bodies[place] = after
+        journal.log.append((_Replacement(bodies), None, (place, before)))
+        journal.put(self._made, (after.entity, after.number), after)
+        orders = self._orders_of.get(before)
+        if orders is not None:
+            moved = [(key, after.number, after.number) for key, _, _ in orders]
+            journal.put(self._orders_of, after, moved)
+
     def made(self, entity: Entity, number: int) -> Numbered | None:
         """Return the message that has, or had, this number of the model."""
         return self._made.get((entity, number))
@@ -420,6 +433,19 @@ class _Removal:
 
     def __call__(self, entry: Entry) -> None:
         self.line.remove(entry)
+
+
+class _Replacement:
+    """Undo of a replacement in a list; the journal calls it with the place and the old item."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[QueuedMessage]) -> None:
+        self.items = items
+
+    def __call__(self, entry: tuple[int, QueuedMessage]) -> None:
+        place, item = entry
+        self.items[place] = item
 
 
 def _translations(bindings: Bindings, command: v.Command) -> dict[str, Any]:

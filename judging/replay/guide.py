@@ -22,7 +22,7 @@ from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
-from busproof.model.values import Key
+from busproof.model.values import InTransit, Key
 
 __all__ = ["Guide", "NoWay"]
 
@@ -55,12 +55,23 @@ class FrontEnds(Protocol):
         """Return whether a message was cached by a front end that has kept it."""
 
 
+class Places(Protocol):
+    """The partitions that nothing has shown yet, for those who watch the model (`placements`)."""
+
+    def note_home(self, base: Entity, key: str, *, is_new: bool) -> None:
+        """Note that the partition of a key was needed."""
+
+    def note_arrival(self, queued: QueuedMessage, key: str | None, transit: InTransit) -> None:
+        """Note a message that came, if its partition was guessed."""
+
+
 class Guide(Noting):
     """Policy that takes the candidates which agree with the recorded answer, best first.
 
     Attributes:
         bindings: the bus's numbers and tokens.
         caches: what front ends may have cached.
+        places: the partitions that nothing has shown yet.
         sought: what a receive without an answer must have taken; `None` for any message.
         index: the index of the current event.
         made: the choices made for the current event.
@@ -78,10 +89,13 @@ class Guide(Noting):
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_hasty: whether the search leaves out what is unlikely, and so proves nothing: nothing is
             cached at once, but only when an answer shows it.
+        guesses: whether nothing showed the partition that was chosen last.
+        guessed: the message without a key whose partition it is.
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
     caches: FrontEnds
+    places: Places
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
         self._namespace = namespace
@@ -103,6 +117,8 @@ class Guide(Noting):
         self.slack = 0
         self.is_exact = False
         self.is_hasty = False
+        self.guesses = False
+        self.guessed: v.Message | None = None
         self.sought: Collection[QueuedMessage] | None = None
         self.keeps_limits = False
         self.clocks = StoppedClocks(namespace)
@@ -122,6 +138,7 @@ class Guide(Noting):
         self.index, self._event = index, event
         self.views = views_of(event.outcome)
         self.shown = 0
+        self.guessed = None
         self.message = getattr(event.command, "message", None)
         self.key = None
         self.any_error = False
@@ -204,6 +221,7 @@ class Guide(Noting):
         if not candidates:
             return None
         base = base_path(path)
+        self.guesses, self.guessed = False, None
         witnessed = None if count == 1 else self._witnessed(base)
         if witnessed is not None:
             if witnessed not in candidates:
@@ -212,6 +230,8 @@ class Guide(Noting):
         hinted = self._hinted(name, path, candidates)
         if hinted is not None:
             return self.take(name, hinted, base)
+        self.guesses = len(candidates) > 1
+        self.guessed = self.message if name == "KEY-14" else None
         likely = [self._suggested(base)]
         likely += self._alike(base, candidates)
         return self.take(name, [n for n in dict.fromkeys(likely) if n in candidates], base)
@@ -313,9 +333,17 @@ class Guide(Noting):
         """Return the partitions in which a subscription shows copies with this body."""
         return self._evidence.partitions_of_body(body, [path])
 
-    def choose_refusal(self, name: str) -> bool:
-        """Choose whether a request is refused for a reason that cannot be known for sure."""
+    def choose_refusal(self, name: str, *, is_usual: bool = False) -> bool:
+        """Choose whether a request is refused for a reason that cannot be known for sure.
+
+        Args:
+            name: the rule.
+            is_usual: whether a regular bus refuses it. That counts where a timer fires, whose
+                result the recorded answer does not show.
+        """
         is_refused = self._event is not None and isinstance(self._event.outcome, v.Refused)
+        if self.is_exact:
+            is_refused = is_usual
         return self.take(name, (True, False) if is_refused else (False, True), self.place)
 
     def is_refused(self) -> bool:

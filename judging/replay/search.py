@@ -30,6 +30,7 @@ from busproof.judging.replay.lost_answers import LostAnswers
 from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.orders import Order
 from busproof.judging.replay.outlook import Outlook
+from busproof.judging.replay.placements import Placements
 from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
@@ -177,6 +178,7 @@ class Search:
         )
         outlook = Outlook(self._evidence, self._order, observability.slack)
         self._caches = guide.caches = Caches(namespace, guide, self._bindings, outlook)
+        self._places = guide.places = Placements(namespace, guide, self._bindings, self._evidence)
         self._obstacles = Obstacles(namespace, self._bindings, self._caches, outlook)
         self._lost = LostAnswers(
             namespace,
@@ -188,7 +190,7 @@ class Search:
             self._obstacles,
         )
         parts = (self._evidence, self._bindings, guide, self._coverage, self._clock)
-        more = (self._agreement, self._open, self._unseen, outlook, self._caches)
+        more = (self._agreement, self._open, self._unseen, outlook, self._caches, self._places)
         # They refer to each other in circles, and a judge makes a search for each scenario.
         weakref.finalize(
             self, take_apart, namespace, (*parts, *more, self._obstacles, self._lost)
@@ -483,6 +485,7 @@ class Search:
             if isinstance(event.outcome, v.Indeterminate):
                 self._lost.ask(index, event)
                 return True
+            self._places.explain(event)
             self._unseen.recognise(event)
             command = self._open.chosen(event, self._bindings.translated(event.command))
             if command is None:

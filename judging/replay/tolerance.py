@@ -160,6 +160,23 @@ class TolerantSizes(Sizes):
             place = (entity.owner, partition)
             self.namespace.journal.put(self._ever, place, self._ever.get(place, 0) + size)
 
+    def move(self, entity: Entity, partition: int, other: int, size: int) -> None:
+        """Count the bytes of a message in another partition, as if they had never been here."""
+        journal = self.namespace.journal
+        for number, change in ((partition, -size), (other, size)):
+            counters = entity.partitions[number]
+            journal.touch(counters)
+            counters.bytes += change
+            place = (entity, number)
+            journal.put(self._ever, place, self._ever.get(place, 0) + change)
+
+    def surely_has_room(self, entity: Entity, size: int) -> bool:
+        """Return whether a message surely fits into whichever partition, and always has."""
+        if not size:
+            return True
+        ever = sum(self._ever.get((entity, number), 0) for number in range(len(entity.partitions)))
+        return ever + size < LITTLE
+
     def has_room(self, entity: Entity, partition: int, size: int) -> bool:
         """SIZE-07 to SIZE-10: return whether a message fits, or may fit.
 
@@ -187,7 +204,8 @@ class TolerantSizes(Sizes):
         )
         if is_full and self._is_bounded(entity):
             return super().has_room(entity, partition, size // copies)
-        return not self._guide.choose_refusal("SIZE-07")
+        taken = entity.partitions[partition].bytes + size // copies
+        return not self._guide.choose_refusal("SIZE-07", is_usual=taken > entity.capacity)
 
     @property
     def _guide(self) -> Guide:

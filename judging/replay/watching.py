@@ -71,8 +71,13 @@ class WatchedKeys(Keys):
 
     def home(self, entity: Entity, key: Key) -> int:
         """Tell which key needs a partition, and keep it by the property that it is taken from."""
-        guide_of(self).key = key
-        return super().home(entity, key_of_home(self.namespace, key))
+        guide = guide_of(self)
+        guide.key = key
+        kept = key_of_home(self.namespace, key)
+        is_new = kept.value not in entity.base.homes
+        partition = super().home(entity, kept)
+        guide.places.note_home(entity.base, kept.value, is_new=is_new)
+        return partition
 
     def any_partition(self, entity: Entity, down: frozenset[int]) -> int | None:
         """KEY-14: return a partition that does not leave another one without messages for long."""
@@ -105,7 +110,8 @@ class WatchedMessages(Messages):
         """Tell that a message was enqueued."""
         queued = super().enqueue(entity, message, partition, transit)
         guide = guide_of(self)
-        key: object = self.rules.keys.effective_key(entity, message)
+        own = self.rules.keys.effective_key(entity, message)
+        key: object = own
         if not entity.settings.partitioned:
             key = message.session_id or message.partition_key
         if guide.commit is not None:
@@ -115,6 +121,9 @@ class WatchedMessages(Messages):
             guide.bindings.add(queued, key, guide.window if key is not None else None)
         else:
             guide.bindings.add(queued, key, guide.window if transit == DIRECT else None)
+        if entity.settings.partitioned:
+            kept = None if own is None else key_of_home(self.namespace, own).value
+            guide.places.note_arrival(queued, kept, transit)
         return queued
 
     def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
