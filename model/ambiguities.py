@@ -71,6 +71,7 @@ __all__ = [
     "RoundRobin",
     "RuleInTransaction",
     "SchedulePlace",
+    "ScheduledCopies",
     "ScheduledCount",
     "SequenceGaps",
     "SettleLost",
@@ -488,6 +489,13 @@ class RuleInTransaction(Settled):
 
 class SchedulePlace(Settled):
     """Is the partition of a scheduled message chosen when it is scheduled, or when it is due?"""
+
+    WHEN_SCHEDULED = "when-scheduled"
+    WHEN_DUE = "when-due"
+
+
+class ScheduledCopies(Settled):
+    """Is a message compared with others when it is scheduled, or when it is due?"""
 
     WHEN_SCHEDULED = "when-scheduled"
     WHEN_DUE = "when-due"

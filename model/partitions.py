@@ -247,18 +247,22 @@ class Partitions(Family):
     def order(self, entity: Entity, up: list[Partition]) -> list[Partition]:
         """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of answering."""
         filled = [partition for partition in up if partition.messages]
-        if len(entity.partitions) == 1 or not filled:
+        if len(entity.partitions) == 1 or not (filled or entity.scheduled):
             return up
-        if self.namespace.reading(LikeRegular) is LikeRegular.IDENTICAL:
+        identical = self.namespace.reading(LikeRegular) is LikeRegular.IDENTICAL
+        if filled and identical:
             oldest = min(
                 filled, key=lambda part: next(part.line.behind(entity.messages, 0)).arrival
             )
             return [oldest, *(partition for partition in up if partition is not oldest)]
-        if len(filled) < len(entity.partitions):
+        holding = sum(1 for one in up if one.messages or self.has_scheduled(entity, one))
+        if holding < len(entity.partitions) and not identical:
             # If an empty partition answers first, the peek may end with it (PART-21, PEEK-EMPTY).
             empty_first = self.namespace.prefers("PART-21", "empty", to="filled")
             if empty_first and self.ends_with_empty():
                 return []
+        if not filled:
+            return up
         first = self.namespace.choices.pick("PART-16", filled)
         if self.namespace.prefers("PART-18", "one", to="all"):
             return [first]
@@ -267,6 +271,10 @@ class Partitions(Family):
             order.append(self.namespace.choices.pick("PART-16", others))
             others.remove(order[-1])
         return [*order, *(partition for partition in up if not partition.messages)]
+
+    def has_scheduled(self, entity: Entity, partition: Partition) -> bool:
+        """SCHED-08: return whether a partition has a message that is not due yet."""
+        return next(partition.schedule.behind(entity.scheduled, 0), None) is not None
 
     def ends_with_empty(self) -> bool:
         """PEEK-EMPTY: return whether a peek ends if an empty partition answers first."""

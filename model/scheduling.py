@@ -7,7 +7,7 @@ say how late it may be enqueued; this model enqueues it on time.
 """
 
 from busproof import vocabulary as v
-from busproof.model.ambiguities import SchedulePlace, TxnOtherOperations
+from busproof.model.ambiguities import ScheduledCopies, SchedulePlace, TxnOtherOperations
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
@@ -96,10 +96,15 @@ class Scheduling(Family):
         return self.rules.keys.effective_key(entity, message)
 
     def plan(self, scheduled: ScheduledMessage) -> None:
-        """SCHED-01, DUP-04: store a scheduled message until it is due, unless it is a copy."""
+        """SCHED-01, DUP-04: store a scheduled message until it is due, unless it is a copy.
+
+        A bus may compare it with others only when it is due (SCHEDULED-COPIES).
+        """
         entity = scheduled.entity
         message = scheduled.message
-        if self.rules.duplicates.is_duplicate(entity, message, scheduled.key):
+        if not self.is_compared_late(scheduled) and self.rules.duplicates.is_duplicate(
+            entity, message, scheduled.key
+        ):
             return
         self.namespace.journal.put(entity.scheduled, scheduled.number, scheduled)
         scheduled.index()
@@ -115,8 +120,21 @@ class Scheduling(Family):
         ):
             return
         self.drop(scheduled, Action.ACTIVATE)
+        if self.is_compared_late(scheduled) and self.rules.duplicates.is_duplicate(
+            entity, scheduled.message, scheduled.key
+        ):
+            return
         transit = DIRECT._replace(due=scheduled.due)
         self.rules.messages.arrive(entity, scheduled.message, partition, transit)
+
+    def is_compared_late(self, scheduled: ScheduledMessage) -> bool:
+        """SCHEDULED-COPIES: return whether a message is compared with others when it is due."""
+        detects = scheduled.entity.settings.duplicate_detection
+        return (
+            detects
+            and scheduled.message.message_id is not None
+            and self.namespace.reading(ScheduledCopies) is ScheduledCopies.WHEN_DUE
+        )
 
     def drop(self, scheduled: ScheduledMessage, action: Action) -> None:
         """SCHED-04, SCHED-06: remove a scheduled message."""

@@ -124,6 +124,20 @@ def test_deferred_messages_of_two_partitions_may_be_refused_together(bus: Bus) -
     )
 
 
+@pytest.mark.parametrize("sent", [False, True], ids=["alone", "beside an active one"])
+def test_peek_may_find_a_partition_empty_while_another_has_a_scheduled_message(
+    bus: Bus, *, sent: bool
+) -> None:
+    """PART-21, SCHED-08."""
+    bus.create()
+    if sent:
+        bus.send("m")
+    bus.done(v.Schedule(queue="q", message=v.Message(body="later"), delay=SECOND))
+    peeks = [answer.outcome for _, answer in ways(bus.namespace, v.Peek(queue="q", count=2), "c")]
+    assert v.Peeked() in peeks
+    assert 1 + sent in {len(peek.messages) for peek in peeks if isinstance(peek, v.Peeked)}
+
+
 def test_peek_goes_on_by_the_numbers_scheduled_messages_among_others(bus: Bus) -> None:
     bus.create()
     for number in range(6):
