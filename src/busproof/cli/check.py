@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import click
 
-from busproof.cli import began, known_failures, required
+from busproof.cli import began, check_move, known_failures, required
 from busproof.cli.console import busy
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
@@ -14,7 +14,7 @@ from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
-    from busproof.history.records import Oracle
+    from busproof.history.records import History, Oracle
 
 __all__ = ["COMMAND", "run"]
 
@@ -35,6 +35,8 @@ def run(args: Options) -> int:
     from busproof.cli.running.publishing import published
     from busproof.reports.conformance import write
 
+    if args.target is not None:
+        return _compare(args)
     required.check(args)
     if args.explain:
         _explain(args)
@@ -47,6 +49,14 @@ def run(args: Options) -> int:
             write(conformance, args.report)
 
     return published(conformance, args, write_where_asked, failures)
+
+
+def _compare(args: Options) -> int:
+    """Say what breaks when the clients of a history, or entities, move to another namespace."""
+    check_move.refuse_idle_options(args)
+    if check_move.has_settings(Path(args.history)):
+        return check_move.check_move(args, None)
+    return check_move.check_move(args, _history(args))
 
 
 def _refuse_what_does_not_fit(args: Options) -> None:
@@ -125,19 +135,26 @@ def _oracle(args: Options) -> "Oracle | None":
     return None if args.oracle is None else Oracle(args.oracle)
 
 
-def _judged(args: Options) -> "Conformance":
+def _history(args: Options) -> "History":
+    """Return the history, with what `--began` says of it."""
     from busproof.history.files import load
     from busproof.judging.garbage import seldom_collected
+
+    with seldom_collected():
+        history = load(_file(Path(args.history)))
+    said = began.began_of(args)
+    if said is None:
+        return history
+    return attrs.evolve(history, header=attrs.evolve(history.header, began=said))
+
+
+def _judged(args: Options) -> "Conformance":
     from busproof.judging.verdicts import conformance
     from busproof.spec import load as load_catalogue
 
     oracle = _oracle(args)
     file = _file(Path(args.history))
-    with seldom_collected():
-        history = load(file)
-    said = began.began_of(args)
-    if said is not None:
-        history = attrs.evolve(history, header=attrs.evolve(history.header, began=said))
+    history = _history(args)
     try:
         events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
@@ -189,6 +206,7 @@ COMMAND: Final = Command(
             help="strict or client (default: strict if the history names partitions)",
         ),
         began.OPTION,
+        check_move.OPTION,
         *known_failures.OPTIONS,
         required.REQUIRE,
         option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
@@ -273,6 +291,10 @@ COMMAND: Final = Command(
     examples=[
         ("busproof check reports/runs/latest", "Judge the newest run again:"),
         ("busproof check history.jsonl --oracle client -v", "By what clients can see alone:"),
+        (
+            "busproof check reports/runs/latest --as premium:4",
+            "What breaks when its clients move to a partitioned Premium namespace:",
+        ),
         ("busproof check histories/ --engine spark --report judged", "A folder of histories:"),
     ],
 )

@@ -1,0 +1,1 @@
+"""What breaks when a client moves to another namespace: two models follow the same answers."""

@@ -1,0 +1,67 @@
+"""What another namespace refuses of the entities in a configuration, before any message."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from busproof import vocabulary as v
+from busproof.history.moves import Move
+from busproof.judging.moving.comparison import Comparison, Said
+from busproof.judging.moving.targets import name_target, target_profile
+from busproof.spec import Catalogue
+
+__all__ = ["compare_settings"]
+
+
+def compare_settings(
+    created: Sequence[v.Command],
+    places: Mapping[Any, str],
+    catalogue: Catalogue,
+    source: v.Profile,
+    target: str,
+) -> Move:
+    """Return what another namespace refuses of these entities and rules.
+
+    Args:
+        created: the requests that create them.
+        places: request to its place in the file.
+        catalogue: the catalogue of rules.
+        source: the profile of the namespace that has them.
+        target: the name of the other namespace.
+
+    Raises:
+        UsageError: there is no such namespace, or it is the one that has them.
+    """
+    comparison = Comparison(source, target_profile(catalogue, source, target))
+    comparison.move.target = name_target(comparison.target, target)
+    for command in _by_dependence(created):
+        said = Said(client="settings", where=places.get(command, ""))
+        comparison.saw(command, v.Done(), "settings", said)
+    return comparison.move
+
+
+def _by_dependence(created: Sequence[v.Command]) -> list[v.Command]:
+    """Return the requests in an order in which what an entity forwards to comes before it.
+
+    Those that forward to each other, or to what is missing, come last and are refused.
+    """
+    known: set[str] = set()
+    ordered: list[v.Command] = []
+    waiting = list(created)
+    while waiting:
+        ready = [each for each in waiting if set(_needed(each)) <= known]
+        if not ready:
+            break
+        for command in ready:
+            ordered.append(command)
+            if isinstance(command, v.CreateQueue | v.CreateTopic | v.CreateSubscription):
+                known.add(v.created_path(command))
+        waiting = [each for each in waiting if each not in ready]
+    return ordered + waiting
+
+
+def _needed(command: v.Command) -> tuple[str, ...]:
+    if isinstance(command, v.AddRule | v.RemoveRule):
+        return (v.subscription_path(command.topic, command.subscription),)
+    if isinstance(command, v.CreateSubscription):
+        return (command.topic, *v.destinations(command))
+    return tuple(v.destinations(command)) if isinstance(command, v.CreateQueue) else ()
