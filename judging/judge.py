@@ -14,6 +14,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.records import Oracle
 from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
+from busproof.judging.diagnosis.overdue import overdue_at
+from busproof.judging.liveness import Patience
 from busproof.judging.replay.explanation import (
     Explanation,
     budget_of,
@@ -22,11 +24,12 @@ from busproof.judging.replay.explanation import (
     explanation_by,
     is_doubtful,
     is_replayed,
+    too_late,
     too_long,
     too_many_alike,
 )
 from busproof.judging.replay.search import Ended, Search
-from busproof.judging.second_opinion import SecondOpinion, Waits
+from busproof.judging.second_opinion import SecondOpinion
 from busproof.judging.violation import Violation
 
 __all__ = ["Judge", "observability_for"]
@@ -51,6 +54,8 @@ class Judge:
 
     Attributes:
         violation: the first event that is not allowed; no later event is judged.
+        overdue: the first event at which a message or a right description was overdue, although
+            each answer so far is allowed.
         exhausted: why judging stopped without a verdict; empty if it did not.
     """
 
@@ -58,12 +63,13 @@ class Judge:
         self._profile = profile
         self._observability = observability
         self._events: list[v.Event] = []
-        self._waits = Waits()
+        self._forgiven: int | None = None
         self._search: Search | None = Search((), profile, observability)
         self._explanation = Explanation(ended=Ended.EXPLAINED)
         self._opinion: SecondOpinion | None = None
         self._is_decided_by_oracle = not is_replayed(observability, 0)
         self.violation: Violation | None = None
+        self.overdue: Violation | None = None
         self.exhausted = ""
 
     def saw(self, event: v.Event) -> Violation | None:
@@ -71,7 +77,6 @@ class Judge:
         if self.violation is not None or self.exhausted:
             return None
         self._events.append(event)
-        self._waits.saw(event)
         if not self._is_decided_by_oracle:
             self._replay(event)
         if self._is_decided_by_oracle:
@@ -101,21 +106,6 @@ class Judge:
         return Counter(rule for rules in self.decided for rule in rules)
 
     @property
-    def overdue(self) -> Violation | None:
-        """The first event at which a message or a right description was overdue.
-
-        Each answer so far is allowed nevertheless.
-        """
-        waits = self._waits
-        if self._is_decided_by_oracle or waits.are_long:
-            return self._second_opinion().overdue
-        if self._search is not None:
-            is_late = any(map(self._search.describes_before, waits.told_late))
-        else:
-            is_late = not self._explanation.of_before.isdisjoint(waits.told_late)
-        return self._second_opinion().overdue if is_late else None
-
-    @property
     def _found(self) -> Explanation:
         """The explanation of all events so far."""
         if self._search is not None:
@@ -132,10 +122,38 @@ class Judge:
             search.add(event)
             if search.run(ATTEMPTS) is Ended.EXPLAINED:
                 return
-        self._explanation, self._search = explain_to_go_on(
-            self._events, self._profile, self._observability
-        )
+        self._look_for_another()
+        if not self._explanation.is_found and self._forgiven is None:
+            patience = Patience(self._events)
+            if patience.ended:
+                self._forgive(patience)
         self._is_decided_by_oracle = not self._explanation.is_found
+
+    def _look_for_another(self) -> None:
+        self._explanation, self._search = explain_to_go_on(
+            self._events, self._profile, self._observability, self._forgiven
+        )
+
+    def _forgive(self, patience: Patience) -> None:
+        """Look for an execution in which something comes too late, now or ever."""
+        events, last = self._events, len(self._events) - 1
+        punctual = self._explanation
+        for self._forgiven in (last, 0):
+            self._look_for_another()
+            if self._explanation.is_found:
+                break
+        else:
+            self._forgiven = None
+            return
+        if punctual.ended is Ended.GAVE_UP:
+            punctual = explain(events, self._profile, self._observability)
+        if punctual.ended is Ended.GAVE_UP:
+            self.exhausted = too_late(punctual.steps)
+        elif punctual.is_found:
+            self._explanation = punctual
+            self._search = self._forgiven = None
+        else:
+            self.overdue = overdue_at(events, patience, self._profile, self._observability)
 
     def _second_opinion(self) -> SecondOpinion:
         """Return the oracle, after all events so far."""
@@ -166,7 +184,11 @@ class Judge:
             return
         if self._explanation.ended is Ended.GAVE_UP:
             self._explanation = explain(
-                events, self._profile, self._observability, steps=budget_of(events)
+                events,
+                self._profile,
+                self._observability,
+                steps=budget_of(events),
+                forgiven=self._forgiven,
             )
         ended = self._explanation.ended
         stuck_at = self._explanation.stuck_at

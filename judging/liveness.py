@@ -1,22 +1,22 @@
-"""Liveness: how long a receiver waits for a message that has to arrive eventually.
+"""Patience: how long somebody waited in vain for what has to come, event by event.
 
-One empty answer is not a violation. A series of them over two minutes is one, under the reading
-`bounded` of SCHEDULE-DELAY, FORWARD-DELAY and DEAD-LETTER-DELAY, if nothing happened meanwhile that
-may delay the message. Other readings never report a violation.
+No document says how soon a bus does what it does by itself, or how soon a description is right. The
+readings `bounded` of SCHEDULE-DELAY, FORWARD-DELAY, DEAD-LETTER-DELAY and GET-LAG allow two
+minutes. One empty answer proves nothing; a series of them over that time does, if nobody asked for
+anything else meanwhile. So the replay lets a bus be late until such a series ends.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.replay.evidence import views_of
-from busproof.oracle.messages.liveness import owed
-from busproof.oracle.state import Namespace
 
-__all__ = ["BOUND", "PAUSE", "TRIES", "Overdue", "Patience"]
+__all__ = ["BOUND", "FEW", "PAUSE", "TRIES", "Patience", "Waited"]
+
+T = TypeVar("T")
 
 BOUND: Final = 120 * v.MICROSECONDS
 """Maximum delay in microseconds under the reading `bounded`; scenarios wait as long."""
@@ -27,121 +27,151 @@ FEW: Final = 4
 PAUSE: Final = 7 * v.MICROSECONDS
 """Time between two empty answers, in microseconds."""
 
-DISTURBING: Final = (
-    v.AddRule,
-    v.DeleteQueue,
-    v.DeleteTopic,
-    v.RemoveRule,
-    v.TakePartitionDown,
-    v.UpdateQueue,
-    v.UpdateTopic,
+CHANGES_NOTHING: Final = (
+    v.AdvanceClock,
+    v.GetQueue,
+    v.GetTopic,
+    v.ListQueues,
+    v.ListRules,
+    v.ListSessions,
+    v.ListSubscriptions,
+    v.ListTopics,
+    v.Peek,
 )
-"""Requests that may delay a message in transit."""
+"""Requests that change no description."""
+
+
+LONG: Final = BOUND + BOUND // 2
+"""How long a few empty answers must span."""
 
 
 @attrs.frozen
-class Overdue:
-    """A message that has not arrived in time: the rules that it breaks, and an explanation."""
-
-    rules: tuple[v.RuleId, ...]
-    why: str
-
-
-@attrs.frozen
-class _Waiting:
-    """A series of empty answers: when it began, and how many there were."""
+class Waited:
+    """A series of answers in vain: when it began, when it ended, and how many there were."""
 
     since: int
-    answers: int = 0
+    until: int
+    answers: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.until - self.since) / v.MICROSECONDS
 
 
 class Patience:
-    """Monitor of one sequence of events for messages that do not arrive."""
+    """The events of a history at which somebody has waited long enough.
 
-    def __init__(self) -> None:
-        self._waiting: dict[v.Command, _Waiting] = {}
-        self._disturbed: dict[str, int] = {}
+    Args:
+        events: the events so far.
+        forgiven: the index of the first event at which nobody is impatient any more.
+    """
+
+    def __init__(self, events: Iterable[v.Event] = (), forgiven: int | None = None) -> None:
+        self._events = 0
+        self._since = 0
         self._is_blind = False
-        self._sent: dict[str, Counter[str]] = {}
-        self._shown: set[str] = set()
-        self._is_cancelled = False
+        self._vain: dict[v.Receive, list[int]] = {}
+        self._refused: dict[v.Command, list[int]] = {}
+        self._received: dict[int, Waited] = {}
+        self._settled: dict[int, int] = {}
+        self._denied: dict[int, Waited] = {}
+        self._updated: dict[str, int] = {}
+        self._forgiven = forgiven
+        for event in events:
+            self.add(event)
 
-    def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
-        """Return the message that is overdue, if a receiver has waited too long for one.
-
-        Args:
-            event: the latest event, which has been judged.
-            possible: the states that remain possible after it.
-        """
-        if isinstance(event.outcome, v.Indeterminate) or isinstance(event.command, v.DeleteBatch):
-            # It may have taken the message unseen, so no wait proves anything.
+    def add(self, event: v.Event) -> None:
+        """Note one more event."""
+        index = self._events
+        self._events += 1
+        command = event.command
+        outcome = event.outcome
+        if isinstance(outcome, v.Indeterminate) or isinstance(command, v.RestoreQueue):
+            # It may take effect at any time, or in some partitions only.
             self._is_blind = True
-        self._note_copies(event)
-        if isinstance(event.command, DISTURBING):
-            for name, queue in (item for state in possible for item in state.queues.items()):
-                self._disturbed[name] = max(self._disturbed.get(name, 0), queue.arrivals)
-        if isinstance(event.command, v.AdvanceClock):
-            return None
-        if not (isinstance(event.command, v.Receive) and isinstance(event.outcome, v.Empty)):
-            self._waiting.clear()
-            return None
-        return self._waited(event.command, possible)
+        if not isinstance(command, CHANGES_NOTHING):
+            self._since = event.called if event.returned is None else event.returned
+            self._refused.clear()
+        if isinstance(command, v.Receive) and isinstance(outcome, v.Empty):
+            times = self._vain.setdefault(command, [])
+            times.append(event.called)
+            first = max(last_start(times, TRIES, BOUND), last_start(times, FEW, LONG))
+            if first >= 0:
+                self._received[index] = Waited(times[first], event.called, len(times) - first)
+                del times[:first]
+        elif not isinstance(command, v.AdvanceClock):
+            self._vain.clear()
+        if isinstance(command, v.UpdateQueue | v.UpdateTopic):
+            self._updated.setdefault(v.concerned(command) or "", index)
+        if isinstance(command, v.GetQueue | v.GetTopic) and not self._is_blind:
+            self._describe(index, event)
 
-    def _note_copies(self, event: v.Event) -> None:
-        """Count what was sent with each MessageId, and note which were seen."""
-        match event.command:
-            case v.Send(message=message) | v.Schedule(message=message):
-                messages: Sequence[v.Message] = (message,)
-            case v.SendBatch(messages=messages):
-                pass
-            case v.CancelScheduled():
-                # Whichever of two copies is cancelled, the other one may have been dropped for it.
-                self._is_cancelled = True
-                messages = ()
-            case _:
-                messages = ()
-        for message in messages:
-            if message.message_id is not None:
-                of_queue = self._sent.setdefault(getattr(event.command, "queue", ""), Counter())
-                of_queue[message.message_id] += 1
-        for view in views_of(event.outcome):
-            if view.message_id is not None:
-                self._shown.add(view.message_id)
+    def _describe(self, index: int, event: v.Event) -> None:
+        described = isinstance(event.outcome, v.Described | v.TopicDescribed)
+        if described and event.called - self._since >= BOUND:
+            self._settled[index] = self._since
+        if not isinstance(event.outcome, v.Refused):
+            self._refused.pop(event.command, None)
+            return
+        times = self._refused.setdefault(event.command, [])
+        times.append(event.called)
+        first = last_start(times, TRIES, BOUND)
+        if first >= 0:
+            self._denied[index] = Waited(times[first], event.called, len(times) - first)
 
-    def _waited(self, command: v.Receive, possible: Sequence[Namespace]) -> Overdue | None:
-        rules = self._owed(command, possible)
-        if not rules:
-            self._waiting.pop(command, None)
-            return None
-        now = min(state.now.earliest for state in possible)
-        before = self._waiting.get(command, _Waiting(now))
-        row = attrs.evolve(before, answers=before.answers + 1)
-        self._waiting[command] = row
-        waited = now - row.since
-        if waited < BOUND or (row.answers < TRIES and not _is_long(row.answers, waited)):
-            return None
-        seconds = waited / v.MICROSECONDS
-        why = f"a message is overdue: {row.answers} empty answers over {seconds:g} seconds"
-        return Overdue(rules=rules, why=why)
+    def of(self, indices: Sequence[int]) -> "Patience":
+        """Return the patience at some of the events, which are numbered anew."""
+        some = Patience()
+        some._updated = {path: bisect_left(indices, at) for path, at in self._updated.items()}
+        kept = {i: at for at, i in enumerate(indices) if not self._is_forgiven(i)}
+        some._received = renumbered(self._received, kept)
+        some._settled = renumbered(self._settled, kept)
+        some._denied = renumbered(self._denied, kept)
+        return some
 
-    def _owed(self, command: v.Receive, possible: Sequence[Namespace]) -> tuple[v.RuleId, ...]:
-        """Return the rules that require a message to arrive, if every possible state has one."""
-        if self._is_blind:
-            return ()
-        since = self._disturbed.get(command.queue, 0)
-        calm = not self._disturbed
-        sent: dict[str, int] = {}
-        if not self._is_cancelled:
-            of_queue = self._sent.get(command.queue, Counter[str]())
-            sent = {name: count for name, count in of_queue.items() if name not in self._shown}
-        obligations = [
-            owed(state, command.queue, command.session_id, since, sent, calm=calm)
-            for state in possible
-        ]
-        known = tuple(dict.fromkeys(rules for rules in obligations if rules is not None))
-        return known if None not in obligations else ()
+    def was_updated(self, path: str, index: int) -> bool:
+        """Return whether an entity was updated before an event."""
+        return self._updated.get(path, index) < index
+
+    def received_until(self, index: int) -> Waited | None:
+        """Return how long a receiver has waited, if an event ends its patience.
+
+        Whatever had to come before the series began has to be there by now.
+        """
+        return None if self._is_forgiven(index) else self._received.get(index)
+
+    def described_since(self, index: int) -> int | None:
+        """GET-LAG: return since when nothing was changed, if a description must be right by now."""
+        return None if self._is_forgiven(index) else self._settled.get(index)
+
+    def refused_until(self, index: int) -> Waited | None:
+        """COUNTS-IN-OUTAGE: return how long all descriptions were refused, if one has to come."""
+        return None if self._is_forgiven(index) else self._denied.get(index)
+
+    @property
+    def ended(self) -> bool:
+        """Whether anybody's patience has ended."""
+        return bool(self._received or self._settled or self._denied)
+
+    def _is_forgiven(self, index: int) -> bool:
+        return self._forgiven is not None and index >= self._forgiven
 
 
-def _is_long(answers: int, waited: int) -> bool:
-    """Return whether few empty answers are enough, because they span a long time."""
-    return answers >= FEW and waited >= BOUND + BOUND // 2
+def renumbered(table: Mapping[int, T], places: Mapping[int, int]) -> dict[int, T]:
+    """Return the entries of some events under their new numbers."""
+    return {places[index]: value for index, value in table.items() if index in places}
+
+
+def last_start(times: Sequence[int], answers: int, duration: int) -> int:
+    """Return the last start of a series that has so many answers and lasts so long.
+
+    Args:
+        times: when each answer came; the series ends with the last one.
+        answers: how many answers the series needs.
+        duration: how many microseconds it needs.
+
+    Returns:
+        The index of its first answer; negative if there is no such series.
+    """
+    return min(len(times) - answers, bisect_right(times, times[-1] - duration) - 1)

@@ -27,7 +27,6 @@ class Arrival:
         least: a shorter time to live in microseconds that it may have at its destination.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
         several: whether one send left several copies here, whose order is open.
-        owed: whether it must arrive eventually, although no document sets a time limit.
     """
 
     message: v.Message
@@ -42,7 +41,6 @@ class Arrival:
     least: int | None = None
     reason: str | None = None
     several: bool = False
-    owed: bool = False
 
 
 @attrs.frozen

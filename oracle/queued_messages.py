@@ -131,8 +131,6 @@ class Stored:
         dies: when it expires; `None` if it never does.
         aged: whether it is uncertain for the only reason that its time to live may have passed.
         gone: whether it has expired and cannot be received any more.
-        owed: the rule by which it must arrive eventually, though it may not have arrived yet.
-        rivalled: the rule by which it or a copy of it must arrive eventually.
         fleeting: whether it may vanish whenever nobody holds it (`Observability.begun`).
     """
 
@@ -167,8 +165,6 @@ class Stored:
     dies: Window | None = None
     aged: bool = False
     gone: bool = False
-    owed: v.RuleId | None = None
-    rivalled: v.RuleId | None = None
     fleeting: bool = False
 
     @property

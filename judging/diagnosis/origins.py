@@ -73,7 +73,7 @@ def copies_sent(scene: Scene, message_id: str | None) -> list[tuple[v.Event, v.M
 
 
 def of_forwarding(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
-    """FWD-01 to FWD-06: yield the rules by which a message was forwarded here, if it was."""
+    """FWD-01 to FWD-06, FWD-26: yield the rules by which a message was forwarded, if it was."""
     entity = record.entity
     sends = scene.sends_of(record.message.body)
     sources = {v.concerned(event.command) or "" for event, _ in sends}
@@ -86,6 +86,8 @@ def of_forwarding(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
     if source.kind is EntityKind.DEAD_LETTERS:
         yield "FWD-35"
         return
+    if entity.settings.requires_session:
+        yield "FWD-26"
     if len(hops) > 2:
         yield "FWD-16"
     if source.kind is EntityKind.SUBSCRIPTION:

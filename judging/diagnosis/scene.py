@@ -223,7 +223,9 @@ class Scene:
     def hops_to(self, path: str) -> list[str]:
         """Return the entities that forward to an entity, directly and over others."""
         found: list[str] = []
-        wanted = path
+        entity = self.namespace.entities.get(path)
+        # What is forwarded to a topic arrives at its subscriptions.
+        wanted = path if entity is None else entity.owner.base.path
         while True:
             source = next(
                 (

@@ -68,6 +68,7 @@ class Bindings:
         self._verdicts: dict[Hashable, bool] = {}
         self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
+        self._expired: dict[Numbered, bool] = {}
         self._subscribed: dict[Entity, int] = {}
         # By entity and line: a position that only rises, with the bus's number.
         self._lines: dict[tuple[Entity, object], list[Entry]] = {}
@@ -118,9 +119,13 @@ class Bindings:
         """Note what a message that waits to go on brings with it."""
         self._namespace.journal.put(self._transits, queued, transit)
 
+    def transit_of(self, queued: QueuedMessage) -> InTransit:
+        """Return what a message that waits to go on brings with it."""
+        return self._transits.get(queued, DIRECT)
+
     def take_transit(self, queued: QueuedMessage) -> InTransit:
         """Return, and forget, what a message that goes on brings with it."""
-        transit = self._transits.get(queued, DIRECT)
+        transit = self.transit_of(queued)
         if queued in self._transits:
             self._namespace.journal.drop(self._transits, queued)
         return transit
@@ -167,6 +172,18 @@ class Bindings:
     def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield all messages with this body that an entity has, or had."""
         return iter(self._by_body.get((path, body), ()))
+
+    def note_expired(self, queued: QueuedMessage) -> None:
+        """Note that a message was dropped because it has expired."""
+        self._namespace.journal.put(self._expired, queued, True)
+
+    def expired(self, path: str, body: str) -> Iterator[QueuedMessage]:
+        """Yield the messages with this body that an entity has dropped when they had expired."""
+        return (queued for queued in self.ever(path, body) if queued in self._expired)
+
+    def has_expired(self, record: Numbered) -> bool:
+        """Return whether a message was dropped because it has expired."""
+        return record in self._expired
 
     def home_of_copies(self, subscription: Entity, key: Key) -> int | None:
         """Return the partition of a subscription's copies with this key, if any has come."""

@@ -1,7 +1,7 @@
 """Whether a description of an entity may be the recorded one.
 
-Counts and availability may be those of a while ago (GET-LAG); what comes too late is noticed where
-time is looked at. Some settings are not said to be described in one way: the size of an entity that
+Counts and availability may be those of a while ago (GET-LAG), unless nothing has changed for two
+minutes. Some settings are not said to be described in one way: the size of an entity that
 no document sizes, and a time to live without end.
 """
 
@@ -21,12 +21,6 @@ OF_TOPIC: Final = ("partitioned", "duplicate_detection", "duplicate_window", "ma
 """Settings that belong to a topic and not to its subscription, and to no dead-letter queue."""
 
 
-CHANGING: Final = frozenset(
-    ("availability", "message_count", "size", "subscription_count", "transfer_dead_letters")
-)
-"""What a description tells that changes with the messages, subscriptions and partitions."""
-
-
 class Descriptions:
     """Comparison of the model's descriptions with the recorded ones.
 
@@ -36,15 +30,20 @@ class Descriptions:
         evidence: facts about the whole history.
 
     Attributes:
-        is_of_before: whether the last description that agreed is not of the model's present state.
+        is_settled: whether nothing has changed for so long that a description has to be right.
     """
 
     def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
         self._namespace = namespace
         self._bindings = bindings
         self._evidence = evidence
-        self.is_of_before = False
-        self._may_lag = namespace.profile.readings.get("GET-LAG") != "at-once"
+        self.is_settled = False
+        self._reading = namespace.profile.readings.get("GET-LAG")
+
+    @property
+    def _may_lag(self) -> bool:
+        """GET-LAG: return whether a description may be that of a while ago."""
+        return self._reading != "at-once" and not (self.is_settled and self._reading == "bounded")
 
     def agree(self, told: Any, own: Any) -> bool:
         """MGMT-11, MGMT-20 to MGMT-23, TOPIC-24: return whether a description may be the recorded.
@@ -57,7 +56,6 @@ class Descriptions:
         path = getattr(own, name)
         if getattr(told, name).lower() != path.lower():
             return False
-        self.is_of_before = False
         entity = self._namespace.entities[path]
         is_part = entity.base is not entity
         for field in attrs.fields(type(told)):
@@ -69,12 +67,15 @@ class Descriptions:
                 continue
             if not self._may_be(entity, field.name, value, expected):
                 return False
-            self.is_of_before = self.is_of_before or field.name in CHANGING
         return True
 
     def _may_be(self, entity: Entity, name: str, value: Any, own: Any) -> bool:
         """Return whether a description may tell something else than the model's."""
         least, most = 0, -1
+        # What was counted in an outage may be wrong for any time after it.
+        may_lag = self._may_lag or (
+            self._reading != "at-once" and self._bindings.was_disturbed(entity.base)
+        )
         match name:
             case "time_to_live":
                 # The documents do not say how a description shows an unlimited time to live.
@@ -83,14 +84,14 @@ class Descriptions:
                 return not self._is_size_told(entity)
             case "availability":
                 return self._may_lag and self._bindings.was_disturbed(entity.base)
-            case "size" if self._may_lag or not self._evidence.sizes_are_known:
-                least = 0 if self._may_lag else own
+            case "size" if may_lag or not self._evidence.sizes_are_known:
+                least = 0 if may_lag else own
                 most = value
-            case "message_count" if self._may_lag or entity.settings.forward_to:
+            case "message_count" if may_lag or entity.settings.forward_to:
                 most = arrivals(entity)
             case "transfer_dead_letters" if entity.transfers is not None:
                 most = arrivals(entity.transfers)
-            case "subscription_count" if self._may_lag:
+            case "subscription_count" if may_lag:
                 most = self._bindings.subscriptions_made(entity)
         return bool(least <= value <= most)
 

@@ -14,6 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.coverage.across import shown_across
 from busproof.judging.garbage import seldom_collected
+from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import independent_parts, messages_of
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
@@ -29,6 +30,7 @@ __all__ = [
     "is_doubtful",
     "is_replayed",
     "look_alike",
+    "too_late",
     "too_long",
     "too_many_alike",
 ]
@@ -77,11 +79,6 @@ class Explanation:
         return tuple(shown[index] for index in range(len(shown)))
 
     @property
-    def of_before(self) -> frozenset[int]:
-        """The events whose answers describe an earlier state."""
-        return frozenset(one.index for one in self.execution if one.is_of_before)
-
-    @property
     def evidence(self) -> Counter[v.RuleId]:
         """Rule to the number of events that show it."""
         return Counter(rule for rules in self.decided for rule in rules)
@@ -95,6 +92,7 @@ def explain(
     replaced: Families = NO_FAULT,
     *,
     steps: int | None = None,
+    forgiven: int | None = None,
 ) -> Explanation:
     """Look for an execution of the model that gives the recorded answers.
 
@@ -104,14 +102,17 @@ def explain(
         observability: what the observer sees.
         replaced: families of a mutant; none for the model.
         steps: the budget of each search; by default it grows with the events.
+        forgiven: the index of the first event at which nothing is overdue, however late.
     """
+    patience = Patience(events, forgiven)
     spent = 0
     executed: list[Executed] = []
     readings: dict[str, str] = {}
     agree = True
     parts = independent_parts(events)
     for indices in parts:
-        search = Search([events[index] for index in indices], profile, observability, replaced)
+        some = [events[index] for index in indices]
+        search = Search(some, profile, observability, replaced, patience.of(indices))
         ended = search.run(steps)
         spent += search.steps
         if ended is not Ended.EXPLAINED:
@@ -126,7 +127,7 @@ def explain(
             readings=readings,
             steps=spent,
         )
-    search = Search(events, profile, observability, replaced)
+    search = Search(events, profile, observability, replaced, patience)
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     return Explanation(
@@ -155,15 +156,24 @@ def _with_rules_across(
 
 
 def explain_to_go_on(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    forgiven: int | None = None,
 ) -> tuple[Explanation, Search | None]:
     """Look for an execution that can be continued with further events.
+
+    Args:
+        events: all events so far.
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+        forgiven: the index of the first event at which nothing is overdue, however late.
 
     Returns:
         The result, and the search that found it. Part by part it is easier to find an execution,
         and to prove that there is none; but no single search can then go on.
     """
-    search = Search(events, profile, observability)
+    search = Search(events, profile, observability, patience=Patience(events, forgiven))
     steps = hasty_budget(len(events))
     ended = search.run(steps)
     if ended is Ended.EXPLAINED:
@@ -171,7 +181,7 @@ def explain_to_go_on(
     if ended is Ended.IMPOSSIBLE:
         nothing = Explanation(ended=ended, stuck_at=search.stuck_at, steps=search.steps)
         return nothing, None
-    return explain(events, profile, observability, steps=steps), None
+    return explain(events, profile, observability, steps=steps, forgiven=forgiven), None
 
 
 def explanation_by(search: Search, events: Sequence[v.Event]) -> Explanation:
@@ -215,6 +225,14 @@ def too_many_alike(steps: int) -> str:
         "messages look alike, and neither an execution that explains the answers nor the proof "
         f"that there is none was found in {steps:,} steps; different bodies or "
         "MessageIds would distinguish them"
+    )
+
+
+def too_late(steps: int) -> str:
+    """Return why there is no verdict on answers that may have come too late after so many steps."""
+    return (
+        "neither an execution in which everything comes in time nor the proof that there is none "
+        f"was found in {steps:,} steps"
     )
 
 

@@ -12,12 +12,13 @@ from typing import Any, Final, Protocol, TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
+from busproof.judging.liveness import Patience
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evenness import Evenness
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
-from busproof.model.ambiguities import DeadLetterCount, Settled
+from busproof.model.ambiguities import CountsInOutage, DeadLetterCount, Settled
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
@@ -86,6 +87,7 @@ class Guide(Noting):
         evenness: where messages without a key went.
         clocks: outages in which clocks may have stood still.
         keeps_limits: whether the bus has to refuse what exceeds a documented limit.
+        has_dead_letters: whether the bus has dead-letter queues.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_hasty: whether the search leaves out what is unlikely, and so proves nothing: nothing is
             cached at once, but only when an answer shows it.
@@ -97,8 +99,15 @@ class Guide(Noting):
     caches: FrontEnds
     places: Places
 
-    def __init__(self, namespace: Namespace, bindings: Bindings, evidence: Evidence) -> None:
+    def __init__(
+        self,
+        namespace: Namespace,
+        bindings: Bindings,
+        evidence: Evidence,
+        patience: Patience,
+    ) -> None:
         self._namespace = namespace
+        self._patience = patience
         self.bindings = bindings
         self._evidence = evidence
         self._script: Script = ()
@@ -121,6 +130,7 @@ class Guide(Noting):
         self.guessed: v.Message | None = None
         self.sought: Collection[QueuedMessage] | None = None
         self.keeps_limits = False
+        self.has_dead_letters = True
         self.clocks = StoppedClocks(namespace)
         self.evenness = Evenness(namespace, strict=evidence.strict)
         self.assigns_message_ids = False
@@ -374,6 +384,8 @@ class Guide(Noting):
             chosen: T = self.take(name, received, self.place)
             return chosen
         options = list(dict.fromkeys(candidates))
+        if name == CountsInOutage.entry and self._has_to_describe():
+            options = [option for option in options if option != "refused"]
         ranked = RANKED.get(name)
         # Some rules leave both free: what is done, and then to which message.
         if ranked is not None and not any(isinstance(option, str) for option in options):
@@ -389,6 +401,12 @@ class Guide(Noting):
                 options.sort(key=lambda option: option not in likely)
             return self.take(name, options, self.caching)
         return self.take(name, options, None if name in READINGS else self.place)
+
+    def _has_to_describe(self) -> bool:
+        """COUNTS-IN-OUTAGE: return whether no description was given for as long as is allowed."""
+        entity = self._namespace.entities.get(self.place or "")
+        is_partly_up = entity is not None and len(entity.down) < len(entity.partitions)
+        return is_partly_up and self._patience.refused_until(self.index) is not None
 
     @property
     def place(self) -> str | None:

@@ -19,6 +19,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Coverage
 from busproof.judging.coverage.shown import shown_by
+from busproof.judging.liveness import Patience
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
@@ -72,13 +73,11 @@ class Executed:
         index: the event's index in the history.
         choices: what the bus chose at this event.
         rules: the rules that the event shows, the one that decided it first.
-        is_of_before: whether its answer describes an earlier state.
     """
 
     index: int
     choices: tuple[Choice, ...]
     rules: tuple[v.RuleId, ...] = ()
-    is_of_before: bool = False
 
 
 @attrs.define
@@ -91,7 +90,6 @@ class Frame:
         made: its choices; empty if it changed nothing.
         chosen: its choices, for the explanation.
         rules: the rules that it shows.
-        is_of_before: whether its answer describes an earlier state.
         others: events that may come here instead, best first.
         blame: what the dead ends after this step depended on.
         key: the state after it and what is done, if dead ends are remembered.
@@ -103,7 +101,6 @@ class Frame:
     made: tuple[Choice, ...]
     chosen: tuple[Choice, ...]
     rules: tuple[v.RuleId, ...]
-    is_of_before: bool
     others: Sequence[int]
     blame: Relevance
     key: Hashable = None
@@ -135,6 +132,7 @@ class Search:
         profile: the profile of the namespace.
         observability: what the observer sees.
         replaced: families of a mutant; none for the model.
+        patience: how long somebody waited; by default as these events have it.
 
     Attributes:
         steps: how many events were executed so far.
@@ -148,6 +146,7 @@ class Search:
         profile: v.Profile,
         observability: v.Observability,
         replaced: Families = NO_FAULT,
+        patience: Patience | None = None,
     ) -> None:
         strict = observability.partitions
         numbered = strict and observability.witness and profile.numbers_name_partitions
@@ -160,12 +159,14 @@ class Search:
             numbers_show_partitions=numbered,
             hidden_numbers=self._evidence.has_hidden_numbers,
         )
-        self._guide = guide = Guide(namespace, self._bindings, self._evidence)
+        self._patience = Patience(events) if patience is None else patience
+        self._guide = guide = Guide(namespace, self._bindings, self._evidence, self._patience)
         self._coverage = self._guide.coverage = Coverage(
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
         )
         self._guide.keeps_limits = observability.limits
-        self._clock = Clock(namespace, self._guide, observability, self._evidence)
+        self._guide.has_dead_letters = observability.dead_letters
+        self._clock = Clock(namespace, self._guide, observability, self._evidence, self._patience)
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability
         )
@@ -208,14 +209,7 @@ class Search:
     @property
     def execution(self) -> tuple[Executed, ...]:
         """The steps of the path that the search is on."""
-        return tuple(
-            Executed(frame.index, frame.chosen, frame.rules, frame.is_of_before)
-            for frame in self._frames
-        )
-
-    def describes_before(self, place: int) -> bool:
-        """Return whether a step of the path answers with a description of an earlier state."""
-        return self._frames[place].is_of_before
+        return tuple(Executed(frame.index, frame.chosen, frame.rules) for frame in self._frames)
 
     @property
     def shown(self) -> tuple[v.RuleId, ...]:
@@ -253,6 +247,7 @@ class Search:
         """Add an event that came after all others, once these are explained."""
         self._events.append(event)
         self._evidence.add(event)
+        self._patience.add(event)
         self._order.add(event)
 
     def run(self, steps: int | None = None) -> Ended:
@@ -308,7 +303,6 @@ class Search:
                         made,
                         chosen,
                         rules,
-                        self._agreement.descriptions.is_of_before,
                         others,
                         node.blame,
                         failed=node.failed,
@@ -463,7 +457,6 @@ class Search:
         event, guide, namespace = self._events[index], self._guide, self.namespace
         guide.begin(index, event, script)
         self._answer = None
-        self._agreement.descriptions.is_of_before = False
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True
@@ -494,6 +487,9 @@ class Search:
             self._coverage.begin(event, command, partition, guide.views)
             answer = step(namespace, command, event.connection, guide, keep=True)
             self._agreement.tolerance = self._clock.tolerance
+            since = self._patience.described_since(index)
+            is_settled = since is not None and self._clock.is_steady(since)
+            self._agreement.descriptions.is_settled = is_settled
             agrees = self._agreement.agrees(event, answer)
         except NoWay:
             return False

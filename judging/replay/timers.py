@@ -6,6 +6,7 @@ it sets is as uncertain. The model's timers never fire by themselves here: befor
 that must have fired do, and of those that may have, a choice says which.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heapify, heappop
@@ -13,16 +14,17 @@ from operator import attrgetter
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.judging.replay.guide import Guide
+from busproof.model.expiry import REASON as EXPIRED
 from busproof.model.indexes import Timer, Timers
 from busproof.model.rules import Namespace
+from busproof.model.state import Entity, QueuedMessage
 from busproof.model.step import is_live
 
 __all__ = ["Clock", "LooseTimers"]
 
-LATENESS: Final = 120 * v.MICROSECONDS
-"""How late a bus may do by itself what it does, if the reading is `bounded`."""
 HOP: Final = "forwarding.go_on"
 TOO: Final = "forwarding.go_too"
 AGAIN: Final = "forwarding.try_again"
@@ -37,6 +39,8 @@ LATE: Final = {
     "transactions.lapse": "",
 }
 """Rule of a timer to the ambiguity that says how late it may fire; empty for any time or never."""
+MOVING: Final = frozenset((*LATE, "expiry.end"))
+"""Rules of the timers that change what a description counts."""
 EVER: Final = 1 << 62
 MOST_SUBSETS: Final = 5
 """Up to this many timers, every subset is tried; of more, only the likely ones."""
@@ -67,10 +71,33 @@ def life_of(timer: Timer) -> int:
     return 0
 
 
-def lateness_of(profile: v.Profile, ambiguity: str) -> int:
-    """Return how late a bus may do what this ambiguity is about, in microseconds."""
-    reading = profile.readings.get(ambiguity, "") if ambiguity else "unbounded"
-    return {"at-once": 0, "unbounded": EVER}.get(reading, LATENESS)
+def reading_of(profile: v.Profile, ambiguity: str) -> str:
+    """Return how late a bus may do what this ambiguity is about."""
+    return profile.readings.get(ambiguity, "bounded") if ambiguity else "unbounded"
+
+
+def is_on_the_way_to(path: str, timer: Timer, namespace: Namespace) -> bool:
+    """Return whether what a timer moves may arrive at an entity."""
+    entity: Entity = timer[5].entity
+    first: Entity | None = entity
+    if timer[4] in (HOP, TOO, AGAIN):
+        first = namespace.entities.get(entity.settings.forward_to or "")
+    elif timer[4] == DEAD:
+        first = entity.dead_letters
+    waiting = [] if first is None else [first]
+    passed: set[Entity] = set()
+    while waiting:
+        one = waiting.pop()
+        if one.path == path:
+            return True
+        if one in passed:
+            continue
+        passed.add(one)
+        waiting += one.subscriptions or ()
+        onward = namespace.entities.get(one.settings.forward_to or "")
+        if onward is not None:
+            waiting.append(onward)
+    return False
 
 
 def _fires_or_is(other: Timer, now: int, timer: Timer) -> bool:
@@ -141,6 +168,7 @@ class Clock:
         guide: the policy that chooses what fires.
         observability: the clock and its slack.
         evidence: facts about the whole history.
+        patience: how long receivers waited.
     """
 
     def __init__(
@@ -149,13 +177,18 @@ class Clock:
         guide: Guide,
         observability: v.Observability,
         evidence: Evidence,
+        patience: Patience,
     ) -> None:
         self._namespace = namespace
         self._guide = guide
+        self._patience = patience
         self._evidence = evidence
         self._is_real = observability.clock is v.Clock.REAL
         self._slack = observability.slack
-        self._lateness = {rule: lateness_of(namespace.profile, name) for rule, name in LATE.items()}
+        readings = {rule: reading_of(namespace.profile, name) for rule, name in LATE.items()}
+        self._late = frozenset(rule for rule, one in readings.items() if one != "at-once")
+        self._bounded = frozenset(rule for rule, one in readings.items() if one == "bounded")
+        self._moved: dict[str, int] = {}
         self._earliest = observability.slack
         guide.slack = observability.slack
         self._timers = LooseTimers()
@@ -227,7 +260,7 @@ class Clock:
         popped = self._pop()
         old = [timer for timer in popped if timer[3] <= newer_than]
         due, optional, rest = self._divide(
-            [timer for timer in popped if timer[3] > newer_than], may_matter
+            [timer for timer in popped if timer[3] > newer_than], may_matter, event
         )
         rest += old
         if optional:
@@ -267,7 +300,7 @@ class Clock:
         return popped
 
     def _divide(
-        self, timers: Sequence[Timer], may_matter: Callable[[str], bool]
+        self, timers: Sequence[Timer], may_matter: Callable[[str], bool], event: v.Event
     ) -> tuple[list[Timer], list[Timer], list[Timer]]:
         """Return the timers that must have fired, those that may have, and the others."""
         due: list[Timer] = []
@@ -285,19 +318,56 @@ class Clock:
             early, late = self._window(timer)
             if timer[0] - early > self._until:
                 rest.append(timer)
-            elif timer[0] + late < now:
+            elif timer[0] + late < now or self._is_awaited(timer, event):
                 due.append(timer)
+            elif timer[4] in self._late and isinstance(event.command, v.AdvanceClock):
+                rest.append(timer)  # what may be late is as well chosen before the next answer
             elif may_matter(base_path(timer[5].entity.path)):
                 optional.append(timer)
             else:
                 rest.append(timer)
         return due, optional, rest
 
-    def _window(self, timer: Timer) -> Window:
+    def _is_awaited(self, timer: Timer, event: v.Event) -> bool:
+        """Return whether a receiver has waited for what a timer moves as long as it may take."""
+        waited = self._patience.received_until(self._guide.index)
+        command = event.command
+        if waited is None or timer[4] not in self._bounded or not isinstance(command, v.Receive):
+            return False
+        latest = timer[0] + self._uncertain(timer)[1]
+        if latest > waited.since or not is_on_the_way_to(command.queue, timer, self._namespace):
+            return False
+        return timer[4] != DEAD or self._is_dead_for_sure(timer)
+
+    def _is_dead_for_sure(self, timer: Timer) -> bool:
+        """DEAD-LETTER-DELAY: return whether nothing may have let a message be or dropped it."""
+        message: QueuedMessage = timer[5]
+        # An update may have raised the limit in time. Whether a message whose last delivery has
+        # failed becomes a dead letter although it has expired is not said.
+        is_updated = self._patience.was_updated(message.entity.path, self._guide.index)
+        is_spent = self._guide.bindings.transit_of(message).reason != EXPIRED
+        has_expired = message.expires_at is not None and message.expires_at <= timer[0]
+        return self._guide.has_dead_letters and not is_updated and not (is_spent and has_expired)
+
+    def is_steady(self, since: int) -> bool:
+        """Return whether no passing of time has changed what descriptions count."""
+        return self._moved.get("", -1) < since and not any(
+            timer[4] in MOVING
+            and timer[0] - self._window(timer)[0] <= self._until
+            and timer[3] not in self._timers.undone
+            and is_live(timer)
+            for timer in self._timers.heap
+        )
+
+    def _uncertain(self, timer: Timer) -> Window:
+        """Return how much earlier and later a timer may fire if nothing delays it."""
         early, late = self._timers.windows.get(key_of(timer), EXACT)
-        late += self._lateness.get(timer[4], 0)
         late += self._guide.clocks.lateness(timer[5].entity.path, timer[0], life_of(timer))
         return early + self._slack, late + self._slack
+
+    def _window(self, timer: Timer) -> Window:
+        early, late = self._uncertain(timer)
+        return early, EVER if timer[4] in self._late else late
 
     def _fire_all(self, due: Sequence[Timer], now: int) -> None:
         namespace = self._namespace
@@ -308,8 +378,10 @@ class Clock:
         namespace.journal.log += [(timers.restore, None, timer) for timer in due]
         self._guide.is_exact = True
         try:
-            for timer in self._in_likely_order(due):
+            for timer in self._with_copies_first(self._in_likely_order(due)):
                 self._fire_one(timer)
+                if timer[4] in MOVING:
+                    namespace.journal.put(self._moved, "", now)
         finally:
             self._guide.is_exact = False
             timers.uncertain = timers.since = uncertain
@@ -358,6 +430,24 @@ class Clock:
             ordered[at] = timer
         return ordered
 
+    def _with_copies_first(self, due: Sequence[Timer]) -> Sequence[Timer]:
+        """SCHEDULED-COPIES: choose which of several scheduled copies comes first, and is kept."""
+        if ACTIVATION not in self._late:
+            return due
+        copies = defaultdict[tuple[str, str], list[Timer]](list)
+        for timer in due:
+            thing = timer[5]
+            message_id = thing.message.message_id if timer[4] == ACTIVATION else None
+            if message_id is not None and thing.entity.settings.duplicate_detection:
+                copies[thing.entity.path, message_id].append(timer)
+        ordered = list(due)
+        for (path, _), alike in copies.items():
+            if len(alike) > 1:
+                first = self._guide.take("SCHEDULE-DELAY", alike, base_path(path))
+                ordered.remove(first)
+                ordered.insert(ordered.index(next(one for one in alike if one != first)), first)
+        return ordered
+
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
         now = self._namespace.now
@@ -375,9 +465,16 @@ class Clock:
         def those(fire: Callable[[Timer], bool]) -> tuple[Timer, ...]:
             return tuple(timer for timer in ordered if fire(timer))
 
+        def is_missing(timer: Timer) -> bool:
+            queue = getattr(event.command, "queue", "")
+            is_late = timer[4] in self._late
+            return is_late and is_on_the_way_to(queue, timer, self._namespace)
+
         nominal = those(lambda timer: timer[0] <= now)
+        unseen = tuple(timer for timer in nominal if not is_missing(timer))
         sets = [
             those(lambda timer: timer[0] <= now and not is_late(timer)),
+            *((unseen,) if self._guide.finds_nothing else ()),
             nominal,
             those(lambda timer: (timer[0] <= now) is not is_shown(timer)),
             those(lambda timer: timer[0] <= now or is_shown(timer)),

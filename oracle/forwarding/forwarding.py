@@ -8,7 +8,6 @@ from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.keys import MESSAGE_ID, effective_key, keys_conflict
-from busproof.oracle.messages.liveness import is_owed
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.partitioning import home_of, spread_beside
 from busproof.oracle.queued_messages import Key
@@ -74,7 +73,6 @@ def passed_on(
         # no time for it.
         certain=False,
         answered=False,
-        owed=becomes is Fate.KEPT and is_owed(destination, arrival),
         # A revision counts changes of the topic that the message was sent to; the next topic has
         # its own counter.
         revision=None,

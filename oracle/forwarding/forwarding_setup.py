@@ -7,13 +7,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding import MOST_HOPS, kept_away_by
-from busproof.oracle.messages.liveness import may_lack_room
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import receive_batch
-from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
+from busproof.oracle.state import Namespace, Queue, Subscription, feeding, is_unsure, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 
+AMPLE: Final = 2**29
+"""Number of bytes that every entity has storage for: half of the least possible size."""
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 """LOCK-03: maximum lock duration."""
 
@@ -124,3 +125,10 @@ def _holds_undeliverable(namespace: Namespace, dead: Queue) -> bool:
         for records in owner.passed.values()
         for record in records
     )
+
+
+def may_lack_room(namespace: Namespace, destination: Queue) -> bool:
+    """Return whether dead letters that were forwarded to this entity may have found no room."""
+    sources = feeding(namespace, destination.settings.queue)
+    owners = (namespace.queues[v.owner_of(source)] for source in sources)
+    return sum(entity.room.taken for entity in (destination, *owners)) >= AMPLE

@@ -26,17 +26,10 @@ def activated(namespace: Namespace, name: str) -> Namespace:
         at_once = namespace.reading("SCHEDULE-DELAY") == "at-once"
         message_id = waiting.message.message_id
         # A copy of another message may be dropped (KEY-11). So only the sole one with its id must
-        # arrive; of several copies, one has to.
+        # arrive.
         alone = message_id is None or queue.copies.get(message_id) == waiting.rivals
-        owed = waiting.certain and alone
-        arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
-        if owed and not at_once:
-            stored = arrived.messages[arrived.arrivals - 1]
-            arrived = replace(arrived, stored, evolve(stored, owed=stored.came))
-        elif waiting.certain and not at_once:
-            stored = arrived.messages[arrived.arrivals - 1]
-            arrived = replace(arrived, stored, evolve(stored, rivalled=stored.came))
-        namespace, queue = with_queue(namespace, arrived), arrived
+        queue = _arrived(namespace, queue, waiting, certain=at_once and waiting.certain and alone)
+        namespace = with_queue(namespace, queue)
     return namespace
 
 

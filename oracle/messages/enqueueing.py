@@ -9,7 +9,6 @@ from busproof.oracle.forwarding.forwarding import kept_by, passed_on, withheld_b
 from busproof.oracle.management.subscription_filters import Verdict, copies, judged, reader_of
 from busproof.oracle.management.topics import shares_homes
 from busproof.oracle.messages.expiry import death, lesser, lifetime
-from busproof.oracle.messages.liveness import owed_by
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.messages.partitioning import homes_of
 from busproof.oracle.rule_lists import rules_if
@@ -167,7 +166,6 @@ def _taken(
         shows=shows,
         dies=death(namespace, queue, arrival.message, came, arrival.least),
         also=also,
-        owed=owed_by(arrival) if arrival.owed and not certain else None,
         reason=arrival.reason,
         fleeting=is_fleeting(namespace, arrival),
     )
@@ -208,8 +206,7 @@ def _copied(
     shows: Rules = (*rules_if((disabled, "TOPIC-25")), *arrival.shows, "TOPIC-01")
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
-    owed = arrival.owed and verdict.taken is True and not arrival.several
-    copy = evolve(arrival, where=where, certain=certain, owed=owed)
+    copy = evolve(arrival, where=where, certain=certain)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)
 

@@ -147,7 +147,7 @@ def _without(
         return
     # Any of them may be gone, so none has to be given, and none delays later messages of its line.
     for stored in may:
-        queue = replace(queue, stored, evolve(stored, certain=False, line=None, owed=None))
+        queue = replace(queue, stored, evolve(stored, certain=False, line=None))
     yield with_queue(namespace, queue)
 
 
