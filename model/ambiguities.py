@@ -41,6 +41,7 @@ __all__ = [
     "GbPartitions",
     "Given",
     "KbBytes",
+    "KeyOrder",
     "KeyProperties",
     "Libraries",
     "LifetimeInTransaction",
@@ -283,6 +284,13 @@ class KbBytes(Settled):
 
     BINARY = "binary"
     DECIMAL = "decimal"
+
+
+class KeyOrder(Given):
+    """Does a PartitionKey alone give order, without sessions?"""
+
+    ONE_RECEIVER = "one-receiver"
+    SESSIONS_ONLY = "sessions-only"
 
 
 class KeyProperties(Settled):

@@ -35,11 +35,25 @@ class Deferral(Family):
         several = len({queued.partition for queued in messages}) > 1
         if several and not self.namespace.prefers("DEFER-10", "given", to="refused"):
             raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
-        expired = [each for each in messages if self.rules.expiry.ends_when_asked_for(each)]
-        if expired and self.namespace.reading(DeferredExpiry) is DeferredExpiry.DEAD_LETTERED:
+        expired = [queued for queued in messages if self.rules.expiry.has_ended(queued)]
+        if expired and (fate := self.fate_of_expired(entity)) != "given":
+            if fate == "refused":
+                raise Refusal(v.Error.MESSAGE_NOT_FOUND, "TTL-11")
             return self.expire(expired)
         views = [self.give(queued, command.mode) for queued in messages]
         return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
+
+    def fate_of_expired(self, entity: Entity) -> str:
+        """TTL-10, TTL-11: return what becomes of expired messages that are asked for.
+
+        Only an entity that dead-letters what expires dead-letters them (DEFERRED-EXPIRY).
+        """
+        ends = entity.settings.dead_letter_expired
+        if self.namespace.reading(DeferredExpiry) is DeferredExpiry.DEAD_LETTERED:
+            return "dead-lettered" if ends else "given"
+        fates = ("given", *(("dead-lettered",) if ends else ()), "refused")
+        fate: str = self.namespace.choices.pick(DeferredExpiry.entry, fates)
+        return fate
 
     def expire(self, messages: Sequence[QueuedMessage]) -> Answer:
         """TTL-10, TTL-11: dead-letter expired messages that were asked for, and refuse them."""

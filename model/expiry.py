@@ -38,10 +38,9 @@ class Expiry(Family):
         if queued.state is ACTIVE and queued.is_there:
             self.expire(queued)
 
-    def ends_when_asked_for(self, queued: QueuedMessage) -> bool:
-        """TTL-10: return whether a deferred message is dead-lettered when it is asked for."""
-        lives = queued.expires_at is None or queued.expires_at > self.namespace.now
-        return queued.entity.settings.dead_letter_expired and not lives
+    def has_ended(self, queued: QueuedMessage) -> bool:
+        """TTL-10: return whether a deferred message has outlived its time to live."""
+        return queued.expires_at is not None and self.namespace.has_passed(queued.expires_at)
 
     def expire(self, queued: QueuedMessage) -> None:
         """TTL-07, TTL-08: dead-letter an expired message, or drop it, as its entity says."""

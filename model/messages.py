@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.ambiguities import ReceiveInOutage, RegularOrder, SequenceGaps
+from busproof.model.ambiguities import KeyOrder, ReceiveInOutage, RegularOrder, SequenceGaps
 from busproof.model.answers import DONE, EMPTY, Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
@@ -247,14 +247,19 @@ class Messages(Family):
         offered = chain((first,), only.line.after(entity.messages, first))
         return self.namespace.choices.pick("REGULAR-ORDER", offered)
 
+    @property
+    def orders_keys(self) -> bool:
+        """KEY-17: whether one receiver gets the messages of a key in order (KEY-ORDER)."""
+        # In Premium the entities from before keep what holds for partitioned ones (PREM-03).
+        stated = self.namespace.states("KEY-17") or self.namespace.states("PREM-03")
+        return stated and self.namespace.reading(KeyOrder) is KeyOrder.ONE_RECEIVER
+
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-16, KEY-17: yield the first message of each key, and all messages without a key.
 
-        Where the edition promises no order of a key, all messages may be given.
+        Where nothing promises an order of a key, all messages may be given.
         """
-        # In Premium the entities from before keep what holds for partitioned ones (PREM-03).
-        silent = not (self.namespace.states("KEY-17") or self.namespace.states("PREM-03"))
-        if silent and self.namespace.prefers("KEY-17", "any-order", to="in-order"):
+        if not self.orders_keys and self.namespace.prefers("KEY-17", "any-order", to="in-order"):
             yield from partition.line.available(entity.messages)
             return
         keys: set[str] = set()

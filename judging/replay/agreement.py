@@ -5,7 +5,7 @@ the model's. So answers are compared field by field; what an answer shows for th
 bound (`bindings`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from busproof import vocabulary as v
@@ -253,7 +253,11 @@ class Agreement:
         for one in everything:
             by_body.setdefault(one.message.body, []).append(one)
         candidates = [
-            [one for one in by_body.get(view.body, ()) if self._may_show(one, view)]
+            [
+                one
+                for one in (*by_body.get(view.body, ()), *self._not_cleaned_up(command, view.body))
+                if self._may_show(one, view)
+            ]
             for view in views
         ]
         # Choosing for one view after another would try all orders of messages that look alike
@@ -308,6 +312,13 @@ class Agreement:
             if is_asked_for and scheduled.partition not in down:
                 yield scheduled
 
+    def _not_cleaned_up(self, command: v.Peek, body: str) -> Iterator[QueuedMessage]:
+        """Yield messages that have expired, and that a peek may show until they are cleaned up."""
+        for queued in self._bindings.expired(command.queue, body):
+            is_asked_for = command.session_id in (None, queued.message.session_id)
+            if is_asked_for and queued.partition not in queued.entity.base.down:
+                yield queued
+
     def _is_in_order(self, record: Numbered, latest: dict[int, int]) -> bool:
         """PART-14: return whether a message comes after those of its partition shown before it."""
         if isinstance(record, ScheduledMessage) or not self._evidence.strict:
@@ -328,6 +339,8 @@ class Agreement:
     def _may_come_first(self, entity: Entity, command: v.Peek, record: Numbered) -> bool:
         """PART-14 to PART-16: a peek begins with the oldest message of a partition."""
         if isinstance(record, ScheduledMessage) or command.from_sequence_number is not None:
+            return True
+        if self._bindings.has_expired(record):
             return True
         rule = "PART-15" if entity.settings.partitioned else "PART-14"
         if not self._namespace.states(rule):

@@ -125,7 +125,7 @@ class Caches:
         queued = next((one for one in candidates if one.state is ACTIVE), None)
         if queued is None or queued.partition in entity.base.down:
             return
-        earlier = list(self.earlier(queued)) if self._namespace.states("KEY-17") else []
+        earlier = list(self.earlier(queued)) if self._namespace.rules.messages.orders_keys else []
         locked_early = self._is_early(entity, view)
         if not earlier and not locked_early:
             return

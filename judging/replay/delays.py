@@ -6,6 +6,8 @@ timer fires that the replay's clock may let fire late. When forwarding begins, t
 there may go or stay; when it ends, those on their way may have stayed.
 """
 
+from typing import Final
+
 import attrs
 
 from busproof import vocabulary as v
@@ -23,11 +25,20 @@ from busproof.model.values import DIRECT, InTransit
 __all__ = ["DelayedDeadLetters", "DelayedForwarding", "DelayedManagement"]
 
 
-def bindings_of(family: Family) -> Bindings:
-    """Return what the replay has noted of messages."""
+SPENT: Final = "MaxDeliveryCountExceeded"
+"""Reason of a dead letter whose deliveries have all failed."""
+
+
+def guide_of(family: Family) -> Guide:
+    """Return the policy of the replay."""
     guide = family.namespace.choices
     assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
-    return guide.bindings
+    return guide
+
+
+def bindings_of(family: Family) -> Bindings:
+    """Return what the replay has noted of messages."""
+    return guide_of(family).bindings
 
 
 def hold_back(family: Family, queued: QueuedMessage, rule: str) -> None:
@@ -103,7 +114,16 @@ class DelayedDeadLetters(DeadLetters):
     """Dead letters that the service moves by itself, some time later (DEAD-LETTER-DELAY)."""
 
     def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
-        """DLQ-02, TTL-07: let a message that the service moves by itself wait where it is."""
+        """DLQ-02, TTL-07: let a message that the service moves by itself wait where it is.
+
+        A bus without dead letters may deliver a message as often as it likes.
+        """
+        guide = guide_of(self)
+        is_spent = reason == SPENT and queued.state is ACTIVE
+        if is_spent and not guide.has_dead_letters:
+            stays = guide.take("DLQ-02", (False, True), queued.entity.base.path)
+            if stays:
+                return
         delay = self.namespace.profile.readings.get("DEAD-LETTER-DELAY")
         if queued.state is not ACTIVE or delay == "at-once":
             super().dead_letter(queued, reason)
@@ -136,8 +156,7 @@ class DelayedManagement(Management):
         super().apply_update(entity, command)
         if dead is not None and dead.settings.lock_duration != locks:
             # Whether dead letters have the locks of their entity's update is not said.
-            guide = self.namespace.choices
-            assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
+            guide = guide_of(self)
             kept = guide.take("MGMT-12", (dead.settings.lock_duration, locks), guide.place)
             dead.settings = attrs.evolve(dead.settings, lock_duration=kept)
         if before is None and entity.settings.forward_to is not None:

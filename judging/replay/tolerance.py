@@ -38,6 +38,9 @@ MANY: Final = 1000
 SHORT, LITTLE_KB = 1_000, 100_000
 """Characters and bytes that are far within every limit."""
 LARGEST_MESSAGE: Final = 100 * 10**6
+MOST_IN_BATCH: Final = 4_500
+MOST_IN_BATCH_OF_PREMIUM: Final = 15_900
+"""LIMIT-23: number of messages beyond which the service was seen to refuse a batch."""
 SURELY_TAKEN_IN_PREMIUM: Final = 1000
 """LIMIT-03: size in KB that Premium always accepts: the least that 1 MB can be."""
 
@@ -94,8 +97,11 @@ class TolerantLimits(Limits):
             raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-02")
 
     def check_batch(self, messages: Iterable[v.Message]) -> None:
-        """BATCH-07: check the size of a batch; that of Premium is open."""
+        """BATCH-07, LIMIT-23: check a batch; its size in Premium and its messages are open."""
         messages = tuple(messages)
+        count = MOST_IN_BATCH_OF_PREMIUM if self.namespace.profile.is_premium else MOST_IN_BATCH
+        if len(messages) > count and self.guide.choose_refusal("LIMIT-23"):
+            raise Refusal(v.Error.OTHER, "LIMIT-23")
         size = sum(map(most, messages))
         if size <= self._surely_taken:
             return

@@ -57,7 +57,9 @@ def is_behind_cached(family: Family, queued: QueuedMessage, connection: str) -> 
     entity = queued.entity
     keys = family.rules.keys
     key = keys.effective_key(entity, queued.message)
-    return key is not None and any(
+    if key is None or not family.rules.messages.orders_keys:
+        return False
+    return any(
         other.cached_by == connection
         and other.number < queued.number
         and other.is_there
@@ -295,6 +297,12 @@ class WatchedTopics(Topics):
 
 class WatchedExpiry(Expiry):
     """Observer of messages that expire."""
+
+    def expire(self, queued: QueuedMessage) -> None:
+        """TTL-08: tell that a message is dropped, which peeks may show until it is cleaned up."""
+        if not queued.entity.settings.dead_letter_expired:
+            guide_of(self).bindings.note_expired(queued)
+        super().expire(queued)
 
     def end(self, queued: QueuedMessage) -> None:
         """TTL-14: keep a message that a front end must have cached before it expired."""

@@ -1,7 +1,10 @@
 """DEFERRED-EXPIRY in the model: what an expired deferred message becomes when it is asked for."""
 
+import pytest
+from model_driver import Bus
+
 from busproof import vocabulary as v
-from busproof.model import RoundRobin, new_namespace, step
+from busproof.model import RoundRobin, new_namespace, step, ways
 from busproof.spec import load
 
 SECOND = v.MICROSECONDS
@@ -41,3 +44,21 @@ def test_otherwise_it_is_given_as_before() -> None:
         asked, letter = answered(reading, dead_letter_expired=dead_letter_expired)
         assert isinstance(asked, v.ReceivedSeveral)
         assert letter == v.Empty()
+
+
+@pytest.mark.parametrize("dead_letter_expired", [True, False])
+def test_it_is_given_or_refused_or_dead_lettered_where_that_is_open(
+    *, dead_letter_expired: bool
+) -> None:
+    """TTL-10, TTL-11: what is dropped when it expires is no dead letter."""
+    bus = Bus()
+    bus.create(dead_letter_expired=dead_letter_expired)
+    bus.send("m", time_to_live=10 * SECOND)
+    received = bus.receive()
+    bus.done(v.Defer(queue="q", lock_token=received.lock_token or ""))
+    bus.wait(60)
+    asked = v.ReceiveDeferred(queue="q", sequence_numbers=(received.sequence_number or 0,))
+    letters = bus.namespace.entities[f"q{v.DEAD_LETTERS}"].messages
+    fates = {(type(answer.outcome), len(letters)) for _, answer in ways(bus.namespace, asked, "c")}
+    dead = {(v.Refused, 1)} if dead_letter_expired else set()
+    assert fates == {(v.ReceivedSeveral, 0), (v.Refused, 0), *dead}

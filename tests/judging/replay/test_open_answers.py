@@ -197,3 +197,18 @@ def test_a_front_end_keeps_what_any_partition_gave_it(connection: str, allowed: 
     empty = attrs.evolve(told.of(v.Receive(queue="q"), v.Empty()).events[-1], connection=connection)
     told.events[-1] = empty
     assert told.is_explained is allowed
+
+
+@pytest.mark.parametrize(
+    ("tier", "most"), [(v.Tier.STANDARD, 4_500), (v.Tier.PREMIUM, 15_900)], ids=str
+)
+def test_a_batch_of_very_many_messages_may_be_refused_with_any_error(
+    tier: v.Tier, most: int
+) -> None:
+    """LIMIT-23."""
+    told = Told(tier=tier).of(v.CreateQueue(queue="q", partitioned=False))
+    messages = tuple(v.Message(body="") for _ in range(most + 1))
+    refused = v.Refused(error=v.Error.OTHER)
+    assert told.may_be(v.SendBatch(queue="q", messages=messages), refused)
+    assert told.may_be(v.SendBatch(queue="q", messages=messages))
+    assert not told.may_be(v.SendBatch(queue="q", messages=messages[:10]), refused)
