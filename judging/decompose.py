@@ -21,7 +21,7 @@ from typing import Any, Final, get_args
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.entity_counts import MOST_PARTITIONED
+from busproof.model.quotas import MOST_PARTITIONED
 
 __all__ = ["KNOWN", "Connections", "Groups", "Name", "concerned", "is_crowded", "merged", "parts"]
 

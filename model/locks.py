@@ -23,7 +23,7 @@ from busproof.model.life_cycle import CHANGES, LIFE_CYCLE, LOCKED_STATES, Action
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import Refusal
 
-__all__ = ["Locks"]
+__all__ = ["LONGEST_LOCK", "Locks"]
 
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 ACTIONS: Final = {

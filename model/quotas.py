@@ -21,7 +21,7 @@ from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, Refusal
 
-__all__ = ["Quotas"]
+__all__ = ["MOST_PARTITIONED", "Quotas"]
 
 MOST_PARTITIONED: Final = 100
 MOST_ENTITIES: Final = 10_000

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
+from busproof.model.locks import LONGEST_LOCK
 from busproof.vocabulary import addressing, paths
 
 __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
@@ -26,7 +26,9 @@ def created_queues(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
     created: dict[str, v.CreateQueue] = {}
     for event in events:
         if isinstance(event.command, v.CreateQueue) and isinstance(event.outcome, v.Done):
-            lawful, _ = with_lawful_locks(event.command)
+            # LOCK-03: a bus may accept a longer duration, and cut it.
+            lasts = min(event.command.lock_duration, LONGEST_LOCK)
+            lawful = attrs.evolve(event.command, lock_duration=lasts)
             created.setdefault(lawful.queue, lawful)
     return created
 
