@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Sequence
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 import attrs
 
@@ -23,7 +23,7 @@ from busproof.model.rules import NO_FAULT, Families
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
 
-__all__ = ["SERVED", "Bus", "Description"]
+__all__ = ["SERVED", "Bus", "Description", "Watching"]
 
 Description = v.QueueDescription | v.TopicDescription
 Heard = Callable[[Sequence[Change]], object]
@@ -34,6 +34,25 @@ SERVED: Final = (EntityKind.QUEUE, EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
 NOTED: Final = (v.Send, v.SendBatch, v.Schedule)
 """Commands whose decisions are recorded."""
 ENDS: Final = (v.CommitTransaction, v.RollBackTransaction)
+
+
+class Watching(Protocol):
+    """Follower of all that a bus decides, which never changes a decision."""
+
+    def begin(self, bus: "Bus") -> None:
+        """Follow a bus from now on; it may have entities already."""
+
+    def meet(self, connection: str, client: str) -> None:
+        """Note the name that the client of a connection has given itself."""
+
+    def saw(self, command: v.Command, outcome: v.Outcome, connection: str) -> None:
+        """Note a request that was answered."""
+
+    def released(self, path: str, token: str) -> None:
+        """Note that a locked message is released as if it had never been delivered."""
+
+    def deleted(self, path: str, bodies: Sequence[str]) -> None:
+        """Note that messages are deleted without having been received."""
 
 
 class Moment:
@@ -103,6 +122,8 @@ class Bus:
         self._is_kept = False
         self._moment = Moment(self.keep_time)
         self.decisions, self.traffic = Decisions(), Traffic()
+        self.watcher: Watching | None = None
+        """Follows all decisions; `None` if nobody does."""
 
     @property
     def is_regular(self) -> bool:
@@ -208,6 +229,10 @@ class Bus:
             self._is_kept = False
         # Listeners get no change that could still be undone.
         self._tell(journal.hand_over())
+        # What was undone is not told either.
+        first = 0 if answers[-1].refused is None else len(answers) - 1
+        for command, answer in zip(commands[first:], answers[first:], strict=False):
+            self._show(command, answer, connection)
         return answers
 
     def _take_back(
@@ -265,6 +290,9 @@ class Bus:
         """Delete those messages that are still there and not locked; return their number."""
         # Since they were found, other clients had turns and may have locked or settled some.
         left = [queued for queued in messages if queued.is_there and queued.state is ACTIVE]
+        if self.watcher is not None and left:
+            bodies = [queued.message.body for queued in left]
+            self.watcher.deleted(left[0].entity.path, bodies)
         self.act(lambda namespace: delete(namespace, left))
         return len(left)
 
@@ -290,6 +318,7 @@ class Bus:
         if isinstance(answer.outcome, v.Empty) or "SESS-25" in answer.rules:
             return None
         self.traffic.count(command, answer.outcome)
+        self._show(command, answer, connection)
         return answer
 
     def holds(self, path: str, session_id: str, connection: str) -> bool:
@@ -317,6 +346,8 @@ class Bus:
         """Release a locked message as if it had never been delivered."""
         queued = locked_by(self.entity(queue), token)
         if queued is not None:
+            if self.watcher is not None:
+                self.watcher.released(queue, token)
             self.act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:
@@ -377,4 +408,11 @@ class Bus:
         elif isinstance(command, ENDS):
             # Its name is never reused, so its sends need not be kept.
             self.namespace.transactions.pop(command.transaction, None)
+        if not self._is_kept:
+            self._show(command, answer, connection)
         return answer
+
+    def _show(self, command: v.Command, answer: Answer, connection: str) -> None:
+        """Let the watcher see a decision that stands."""
+        if self.watcher is not None:
+            self.watcher.saw(command, answer.outcome, connection)

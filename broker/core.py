@@ -78,6 +78,8 @@ class Hub:
         """Reports a sentence to the operator."""
         self.journal: Journal = Silent()
         """Logs events."""
+        self.moving: Callable[[], bytes] | None = None
+        """Returns the page on what breaks in another namespace; `None` if none is compared."""
         self.opened = 0
         """Number of connections since the start."""
         self.identifies = True
@@ -133,6 +135,9 @@ class Hub:
         """Serve another, empty namespace, and disconnect all clients."""
         for connection in list(self.connections):
             connection.drop()
+        bus.watcher = self.bus.watcher
+        if bus.watcher is not None:
+            bus.watcher.begin(bus)
         self.bus = bus
         self.stage = Stage(bus)
         self.max_message = self.limits.message or _largest(bus)

@@ -24,6 +24,9 @@ __all__ = ["Administration"]
 
 OWN: Final = "/busproof/"
 OVERVIEW: Final = "/busproof/overview"
+MOVING: Final = "/busproof/moving"
+STILL: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Content security policy of a page without a script."""
 METRICS: Final = "/metrics"
 HEALTH: Final = "/health"
 BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
@@ -33,6 +36,17 @@ NUMBERS: Final = ("partitions", "namespace_partitions", "messaging_units")
 REFUSED: Final = 400
 """The lowest HTTP status that reports an error."""
 NOBODY: Final = Control()
+
+
+def _page(body: bytes, policy: str) -> Answer:
+    """Return a page under a content security policy."""
+    headers = (
+        ("Content-Security-Policy", policy),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cache-Control", "no-store"),
+    )
+    return Answer(200, body, "text/html; charset=utf-8", headers)
 
 
 Answered = TypeVar("Answered", Answer, Answer | None)
@@ -124,6 +138,9 @@ class Administration:
             return _json({"status": "healthy", "message": "Service is healthy."})
         if path in (OWN, OVERVIEW) and request.method == "GET":
             return self._seen(request, path)
+        if path == MOVING and request.method == "GET" and self._hub.moving is not None:
+            self._check_control(request, looks=True)
+            return _page(self._hub.moving(), STILL)
         if path == METRICS and request.method == "GET":
             return self._measured(request)
         if path.startswith(OWN):
@@ -146,14 +163,7 @@ class Administration:
             self._check_control(request, looks=True)
         if path == OVERVIEW:
             return _json(overview(self._hub, may_disturb=self._control.is_on))
-        body, policy = page()
-        headers = (
-            ("Content-Security-Policy", policy),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"),
-            ("Cache-Control", "no-store"),
-        )
-        return Answer(200, body, "text/html; charset=utf-8", headers)
+        return _page(*page())
 
     def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
         route = f"{request.method} {what}"

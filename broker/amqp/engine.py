@@ -425,6 +425,8 @@ class Connection(asyncio.Protocol):
     def _opened(self, _: Event) -> None:
         client = readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
+        if self.hub.bus.watcher is not None:
+            self.hub.bus.watcher.meet(self.name, client)
         most = self._engine.remote_max_frame_size
         # `clamped` has subtracted ROOM from the client's frame size, because frames may grow.
         self._outgoing.most = most + (ROOM if most >= LEAST_FRAME + ROOM else 0)

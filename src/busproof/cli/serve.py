@@ -19,11 +19,14 @@ from busproof.errors import UsageError
 from busproof.extras import need
 
 if TYPE_CHECKING:
+    from busproof.broker.bus import Bus
     from busproof.broker.configuration.emulator import Configuration
     from busproof.broker.core import Hub
     from busproof.broker.limits import Limits
+    from busproof.broker.observability.event_log import Journal
     from busproof.broker.server import Broker
     from busproof.broker.storage.startup import Keeping
+    from busproof.cli.serving.also import Shadow
     from busproof.model import Families
 
 __all__ = ["COMMAND", "run"]
@@ -132,6 +135,7 @@ async def _serve(args: Options) -> int:
     ended = asyncio.Event()
     kept = None if args.store is None else _kept(args)
     bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
+    shadow = _shadow(args, log, bus, kept)
 
     def warn(text: str) -> None:
         say(text)
@@ -141,6 +145,7 @@ async def _serve(args: Options) -> int:
         hub.configured, hub.warn, hub.journal = configured, warn, log
         hub.renew = protection.renewal(hub)
         hub.identifies = args.message_ids == "assigned"
+        hub.moving = None if shadow is None else shadow.page
         if kept is not None:
             kept.attach(hub, ended.set)
         answering = Administration(hub, warn, protection.control, protection.metrics)
@@ -171,7 +176,30 @@ async def _serve(args: Options) -> int:
     log.info("stopped")
     if kept is not None:
         kept.check()
-    return 0
+    return 0 if shadow is None else shadow.finish()
+
+
+def _shadow(args: Options, log: "Journal", bus: "Bus", kept: "Keeping | None") -> "Shadow | None":
+    """Return the namespace that also decides each request; `None` if none is asked for.
+
+    Raises:
+        UsageError: there is no such namespace, or the bus is one already.
+    """
+    if args.also is None and args.also_report is not None:
+        raise UsageError("--also-report is of no use without --also")
+    if args.also is None:
+        return None
+    from busproof.cli.serving.also import Shadow
+
+    shadow = Shadow(args.also, args.also_report, say, log)
+    try:
+        shadow.begin(bus)
+    except UsageError:
+        if kept is not None:
+            kept.close()
+        raise
+    bus.watcher = shadow
+    return shadow
 
 
 def _greet(args: Options, greeting: str) -> None:
@@ -253,6 +281,10 @@ COMMAND: Final = Command(
         (
             "busproof serve --edition en-2026-02 --tier premium --namespace-partitions 4",
             "A partitioned Premium namespace:",
+        ),
+        (
+            "busproof serve --config Config.json --also premium:4 --also-report moving",
+            "Clients of Standard, and what breaks when they move to Premium with partitions:",
         ),
         ("busproof serve --store data --log events.jsonl", "Keep messages across restarts:"),
         (

@@ -31,6 +31,7 @@ PORT: Final = _Port()
 
 CERTIFICATES: Final = "TLS"
 KEYS: Final = "Keys"
+MOVE: Final = "Another namespace"
 WATCH: Final = "Control, page and metrics"
 
 OPTIONS: Final[tuple[Option, ...]] = (
@@ -233,6 +234,21 @@ OPTIONS: Final[tuple[Option, ...]] = (
         metavar="NAME=NUMBER",
         help="limit on one client (repeatable): "
         + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
+    ),
+    option(
+        "--also",
+        section=MOVE,
+        metavar="NAMESPACE",
+        help="also decide each request as another namespace, and say which kinds would break when "
+        "the clients move there: premium:4, premium, basic, an edition, EDITION/TIER or "
+        "AMBIGUITY=READING; exit with 1 if one breaks, with 3 if one may",
+    ),
+    option(
+        "--also-report",
+        section=MOVE,
+        type=PATH,
+        metavar="DIR",
+        help="write what breaks to this folder: a page, JSON, and a JSON line for each new kind",
     ),
     option(
         "--store",
