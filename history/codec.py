@@ -4,6 +4,7 @@ Reading rejects a boolean for a number, a number for a text, fractions, unknown 
 names. It returns what was written; a missing field has its default.
 """
 
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast, get_args
 
 import attrs
@@ -35,6 +36,8 @@ T = TypeVar("T")
 
 _SHORT: Final = strict_converter(omit_defaults=True)
 _FULL: Final = strict_converter(omit_defaults=False)
+_HOOKS: Final[dict[object, Callable[[object, object], object]]] = {}
+"""What reads each class or union, once it was asked for; cattrs looks longer for it."""
 _UNIONS: Final[dict[object, "TaggedUnion"]] = {}
 
 
@@ -80,7 +83,8 @@ def structure_union(value: object, union: object, what: str) -> object:
     For mypy a union is not a type, so `structure` cannot return it.
     """
     try:
-        return cast(object, _SHORT.structure(value, cast(Any, union)))
+        hook = _HOOKS.get(union) or _HOOKS.setdefault(union, _SHORT.get_structure_hook(union))
+        return hook(value, union)
     except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
         raise HistoryError(complaint(error, what)) from None
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cache, partial
 from math import isfinite
 from types import GenericAlias, NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, Union, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
@@ -14,15 +14,13 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.history.class_readers import INTEGERS, Reader, compile_reader
 from busproof.history.decode_errors import Mismatch, one_of
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 
 ALWAYS: Final[Mapping[str, bool]] = {"always": True}
 """Metadata of a field that is written even with its default value."""
-
-INTEGERS: Final = (-(2**63), 2**63 - 1)
-"""The least and the greatest integer that is read: those of 64 bits."""
 
 _Hook = Callable[[Any, Any], object]
 
@@ -62,21 +60,28 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
     all commands and outcomes would take a third of a second at every start.
     """
     by_class = {kind: name for name, kind in names.items()}
-    hooks: dict[str, _Hook] = {}
+    readers: dict[str, Reader] = {}
     bare: dict[str, object] = {}
 
     def read(value: Any, _: object) -> object:
-        name = _tagged(value, tag, names)
-        # Most outcomes have no fields, and are immutable.
-        if len(value) == 1 and name in bare:
-            return bare[name]
-        hook = hooks.get(name) or hooks.setdefault(name, converter.get_structure_hook(names[name]))
-        fields = value.copy()
-        del fields[tag]
-        found = hook(fields, names[name])
-        if not fields:
+        try:
+            name = value[tag]
+            # Most outcomes have no fields, and are immutable.
+            if len(value) == 1 and name in bare:
+                return bare[name]
+            if name not in readers:
+                readers[name] = compile_reader(names[name], converter, is_tagged=True)
+            found = readers[name](value)
+        except Exception:  # noqa: BLE001 - whatever does not fit is explained
+            return explained(value)
+        if len(value) == 1:
             bare[name] = found
         return found
+
+    def explained(value: object) -> object:
+        kind = names[_tagged(value, tag, names)]
+        fields = {key: entry for key, entry in cast(dict[str, Any], value).items() if key != tag}
+        return converter.get_structure_hook(kind)(fields, kind)
 
     def write(value: object) -> dict[str, Any]:
         kind = type(value)
@@ -156,11 +161,16 @@ def _sequence_hook(kind: object, converter: Converter) -> _Hook:
     plain = GenericAlias(list, get_args(kind)[:1])
     build: Callable[[Any], object] = get_origin(kind) or tuple
     items = converter.get_structure_hook(plain)
+    kind_of_item = get_args(kind)[0]
+    item = converter.get_structure_hook(kind_of_item)
 
     def read(value: object, _: object) -> object:
         if type(value) is not list:
             raise Mismatch.of(value, "a list")
-        return build(items(value, plain))
+        try:
+            return build([item(entry, kind_of_item) for entry in value])
+        except Exception:  # noqa: BLE001 - whatever does not fit is explained
+            return build(items(value, plain))
 
     return read
 
@@ -196,11 +206,21 @@ def _optional_hook(kind: object, converter: Converter) -> _Hook:
 
 
 def _class_hook(kind: type, converter: Converter) -> _Hook:
-    fields: _Hook = make_dict_structure_fn(kind, converter)
+    compiled: Reader | None = None
 
-    def read(value: object, _: object) -> object:
+    def read(value: Any, _: object) -> object:
+        nonlocal compiled
+        if compiled is None:
+            compiled = compile_reader(kind, converter)
+        try:
+            return compiled(value)
+        except Exception:  # noqa: BLE001 - whatever does not fit is explained
+            return explained(value)
+
+    def explained(value: object) -> object:
         if type(value) is not dict:
             raise Mismatch.of(value, "an object")
+        fields: _Hook = make_dict_structure_fn(kind, converter)
         return fields(value, kind)
 
     return read

@@ -268,15 +268,15 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
     grouping = _Grouping(reader)
     for record in reader:
         match record:
-            case Header():
-                pass
+            case v.Event():
+                grouping.add(record)
             case Started(scenario=name, rules=rules, feature=feature):
                 yield from grouping.end(None)
                 grouping.begin(Scenario(name=name, rules=rules, feature=feature))
             case Ended():
                 yield from grouping.end(record)
-            case v.Event():
-                grouping.add(record)
+            case Header():
+                pass
     yield from grouping.end(None)
 
 

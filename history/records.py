@@ -162,16 +162,16 @@ def read_record(value: object) -> Record:
             accuse the bus.
     """
     record = cast(Record, structure_union(value, Record, "the record"))
-    if isinstance(record, v.Event) and _is_backwards(record):
+    if (
+        isinstance(record, v.Event)
+        and record.returned is not None
+        and record.returned < record.called
+    ):
         raise HistoryError(
             f"returned is {record.returned}, and must not be before called, {record.called}: take "
             "both from one clock that never goes backwards"
         )
     return record
-
-
-def _is_backwards(event: v.Event) -> bool:
-    return event.returned is not None and event.returned < event.called
 
 
 @attrs.frozen(kw_only=True)

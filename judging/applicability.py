@@ -1,6 +1,6 @@
 """Applicability: which rules a run can show, and why it cannot show the others."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import attrs
 
@@ -86,6 +86,18 @@ class Terms:
             return f"capability: {', '.join(need.replace('|', ' or ') for need in unmet)}"
         excluded = "" if any_reading else self._read_otherwise(rule)
         return excluded or self._kept_away(rule) or self._unjudged(rule)
+
+    def exclude(self, rules: Iterable[v.RuleId], *, any_reading: bool = False) -> str:
+        """Return why a scenario about these rules does not apply; empty if it does.
+
+        Args:
+            rules: the ids of the rules.
+            any_reading: as for `inapplicable`.
+        """
+        causes = (
+            self.inapplicable(self.catalogue.rule(rule), any_reading=any_reading) for rule in rules
+        )
+        return next(filter(None, causes), "")
 
     def _read_otherwise(self, rule: Rule) -> str:
         for condition in rule.unless:

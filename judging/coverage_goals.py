@@ -8,6 +8,7 @@ To add a goal, add its line to `GOALS`: the situation in words, its rules, and a
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import attrs
@@ -181,6 +182,7 @@ class Met:
         self.avoidable |= other.avoidable
 
 
+@lru_cache(maxsize=4096)
 def _within_reach(decided: tuple[v.RuleId, ...]) -> tuple[Goal, ...]:
     """Return the goals that an event decided by these rules may reach, or show to be reachable."""
     return tuple(
@@ -201,12 +203,8 @@ def met(events: Sequence[v.Event], decided: Sequence[tuple[v.RuleId, ...]]) -> M
         decided: for each event, the rules that decided it.
     """
     goals = Met()
-    # Most events are decided by rules that have decided one before.
-    candidates: dict[tuple[v.RuleId, ...], tuple[Goal, ...]] = {}
     for place, rules in enumerate(decided):
-        if rules not in candidates:
-            candidates[rules] = _within_reach(rules)
-        for goal in candidates[rules]:
+        for goal in _within_reach(rules):
             if goal.reaches(events, place, rules):
                 goals.times[goal.name] = goals.times.get(goal.name, 0) + 1
             if goal.when is not None and goal.when(events, place, rules):

@@ -1,8 +1,8 @@
 """Exceptions that end a scenario, by who is at fault."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Final
 
 from busproof.errors import AdapterError, ConformanceError
@@ -54,27 +54,39 @@ LONGEST_TEXT: Final = 4096
 """Maximum number of characters that are kept of an exception of the adapter."""
 
 
-@contextmanager
-def blaming_the_adapter() -> Iterator[None]:
-    """Convert an exception raised by an adapter to an `AdapterError`, and note the time.
+class _Blaming:
+    """The context of `blaming_the_adapter`; a generator would cost as much as a short answer."""
 
-    Raises:
-        AdapterError: the adapter raised an exception that is not one of busproof's.
-    """
-    _called.append(time.monotonic())
-    try:
-        yield
-    except ConformanceError:
-        raise
-    except Exception as error:
+    def __enter__(self) -> None:
+        _called.append(time.monotonic())
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _called.pop()
+        if not isinstance(error, Exception) or isinstance(error, ConformanceError):
+            return
         text = str(error)
         if len(text) <= LONGEST_TEXT:
             raise AdapterError(f"the adapter raised {type(error).__name__}: {text}") from error
         # It is not chained, because pytest would print the long text again for every scenario.
         cut = f"{text[:LONGEST_TEXT]}… and {len(text) - LONGEST_TEXT} characters more"
         raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None
-    finally:
-        _called.pop()
+
+
+_BLAMING: Final = _Blaming()
+
+
+def blaming_the_adapter() -> AbstractContextManager[None]:
+    """Convert an exception raised by an adapter to an `AdapterError`, and note the time.
+
+    Raises:
+        AdapterError: the adapter raised an exception that is not one of busproof's.
+    """
+    return _BLAMING
 
 
 def seconds_owed() -> float:

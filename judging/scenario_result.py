@@ -213,6 +213,8 @@ class Checker:
             judge: the judge of its events; `None` if it has none.
         """
         events = scenario.events
+        if _has_nothing_to_judge(scenario):
+            return _heard(scenario)
         profile, real = self.terms.profile, self._observability.clock is v.Clock.REAL
         if judge is None or judge.exhausted or (real and not follow_one_another(events)):
             return self.check(scenario)
@@ -223,6 +225,8 @@ class Checker:
         return self._result(scenario, attrs.evolve(found, overdue=None) if real else found)
 
     def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
+        if _has_nothing_to_judge(scenario):
+            return _heard(scenario)
         events: Sequence[v.Event] = scenario.events
         if self.terms.profile.numbers_name_partitions:
             events = with_late_witnesses(events)
@@ -253,7 +257,7 @@ class Checker:
             is_unexplained=judged.is_unexplained,
             goals=met(in_order, judged.decided),
         )
-        failed = scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED
+        failed = _has_failed(scenario)
         # A scenario that failed by waiting says which rule it is about.
         if not failed and judged.violation is None and not judged.exhausted:
             overdue = judged.overdue
@@ -279,6 +283,14 @@ class Checker:
     def unchecked(self, scenario: Scenario, why: str) -> Heard:
         """Return the result of a scenario whose judging was interrupted."""
         return attrs.evolve(_heard(scenario), exhausted=why)
+
+
+def _has_nothing_to_judge(scenario: Scenario) -> bool:
+    return not scenario.events and not _has_failed(scenario)
+
+
+def _has_failed(scenario: Scenario) -> bool:
+    return scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.FAILED
 
 
 def _in_order(events: Sequence[v.Event], order: Sequence[int]) -> Sequence[v.Event]:

@@ -16,6 +16,7 @@ from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.steps import StepFunctionContext, step_function_context_registry
 
 from busproof import vocabulary as v
+from busproof.judging.applicability import Terms
 from busproof.steps import STEP_MODULES
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.steps.playing import Definition, Player
@@ -59,6 +60,10 @@ class Case(ABC):
     def play(self, stage: Stage, player: Player) -> None:
         """Try it; the exception that ends it says how it ended."""
 
+    def exclude(self, terms: Terms) -> str:
+        """Return why it does not apply, as `play` would say it; empty if it may apply."""
+        return terms.exclude(self.rules)
+
 
 @attrs.frozen(kw_only=True)
 class Scenario(Case):
@@ -77,6 +82,10 @@ class Scenario(Case):
         for bus in stage.bus(self.name, self.rules, any_reading=self.any_reading):
             player.play(bus, self.steps, stage.steps)
             stage.look_at_everything()
+
+    def exclude(self, terms: Terms) -> str:
+        """Return why it does not apply; a scenario may apply by any reading."""
+        return terms.exclude(self.rules, any_reading=self.any_reading)
 
 
 @attrs.frozen(kw_only=True)

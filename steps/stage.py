@@ -147,10 +147,9 @@ class Stage:
             NotApplicable: one of its rules does not apply; nothing was sent.
         """
         self.begin_scenario(scenario, rules)
-        about = [self.catalogue.rule(rule) for rule in rules]
-        for rule in about:
-            if cause := self.terms.inapplicable(rule, any_reading=any_reading):
-                raise NotApplicable(cause)
+        if cause := self.terms.exclude(rules, any_reading=any_reading):
+            raise NotApplicable(cause)
+        about = map(self.catalogue.rule, rules)
         self.shows = frozenset(rule.id for rule in about if not self.terms.inapplicable(rule))
         with blaming_the_adapter():
             self.adapter.start(self.profile)

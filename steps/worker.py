@@ -351,6 +351,8 @@ class _Worker:
         stage = self._stage
         if stage.size is None or stage.seed is None:
             raise AssertionError("only an exploration has rounds")
+        # Hypothesis collects the garbage once; what scenarios have left is no part of it.
+        gc.freeze()
         search = Exploration(
             stage.adapter, stage.terms, size=stage.size, start=stage.seed, write=stage.write
         )

@@ -46,6 +46,11 @@ class Counted(ModelAdapter):
             file.write(f"{os.getpid()}\\n")
         super().start(profile)
 
+class Bare(ModelAdapter):
+    @property
+    def declaration(self):
+        return attrs.evolve(super().declaration, capabilities=frozenset())
+
 class Lonely(Counted):
     @property
     def declaration(self):
@@ -131,3 +136,17 @@ def test_exploration_of_a_broken_bus_ends_at_the_same_place_by_several_processes
         assert 1 == busproof("run", "--adapter", "faulty:copy-in-second-partition", *options).code
         written.append((busproof.run(f"by-{jobs}").folder / "history.jsonl").read_bytes())
     assert written[0] == written[1]
+
+
+def test_what_cannot_apply_is_recorded_before_anything_is_sent(busproof):
+    (busproof.folder / "mortal.py").write_text(ONCE)
+    options = ("--only", "features", "--rule", "KEY", "--jobs", "2", "--name", "it")
+    assert 0 == busproof("run", "--adapter", "mortal:Bare", *options).code
+    scenarios = busproof.run("it").history.scenarios
+    begun = [number for number, scenario in enumerate(scenarios) if scenario.events]
+    left_out = scenarios[: begun[0]]
+    assert {"not-applicable"} == {scenario.ended.verdict.value for scenario in left_out}
+    assert "capability: duplicate-detection" in {scenario.ended.cause for scenario in left_out}
+    later = [scenario for scenario in scenarios[begun[0] :] if not scenario.events]
+    assert 10 > len(later)
+    assert 50 < len(left_out)

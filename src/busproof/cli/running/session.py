@@ -216,17 +216,42 @@ class Session:
         self._header = header = attrs.evolve(ready.header, planned=planned)
         with HistoryWriter(self._folder / HISTORY) as writer:
             writer.write(header)
-        self._checker = Checker(header, self._catalogue, header.oracle)
-        self._repeating = Repeating(len(self._cases), header.clock)
+            self._checker = Checker(header, self._catalogue, header.oracle)
+            numbers = self._leave_out_inapplicable(writer, self._checker)
+        self._repeating = Repeating(len(numbers), header.clock)
         size = self._size
         more = 0 if size is None else size.elsewhere + (size.sequences or 0)
-        self._counted = attrs.evolve(self._counted, planned=planned, total=planned + more)
-        self._plan_cases(range(len(self._cases)), repeated=False)
+        self._counted = attrs.evolve(
+            self._counted,
+            planned=planned,
+            ended=len(self._cases) - len(numbers),
+            total=planned + more,
+        )
+        self._plan_cases(numbers, repeated=False)
         if explores:
             self._plan_rounds()
         if ready.several:
             for _ in range(1, min(self._jobs, max(1, sum(map(len, self._parts))))):
                 self._start_worker()
+
+    def _leave_out_inapplicable(self, writer: HistoryWriter, checker: Checker) -> list[int]:
+        """Record the cases that cannot apply, of which nothing is sent; return the others."""
+        kept: list[int] = []
+        left_out: list[Case] = []
+        for number, case in enumerate(self._cases):
+            cause = case.exclude(checker.terms)
+            if not cause:
+                kept.append(number)
+                continue
+            left_out.append(case)
+            verdict = ScenarioVerdict.NOT_APPLICABLE
+            ended = Ended(verdict=verdict, cause=cause, detail=cause)
+            writer.write(Started(scenario=case.name, rules=case.rules))
+            writer.write(ended)
+            scenario = Scenario(name=case.name, rules=case.rules, ended=ended)
+            self._merge(Outcome(heard=checker.check(scenario), scenario=scenario))
+        self._form_verdicts(left_out)
+        return kept
 
     def _hear_first(self) -> Ready:
         """Return the answer of the first worker once it has an adapter.
@@ -484,7 +509,7 @@ class Session:
             if isinstance(part.task, Play):
                 self._repeat(outcome)
                 if not part.task.repeated:
-                    self._form_verdicts(self._cases[self._number_of[outcome.heard.name]])
+                    self._form_verdicts([self._cases[self._number_of[outcome.heard.name]]])
         done = part.done or Done()
         for rule, events in done.failures.items():
             self._broken_explored.append(rule)
@@ -492,10 +517,11 @@ class Session:
         if self._is_broken_enough():
             self._leave_out_exploration()
 
-    def _form_verdicts(self, case: Case) -> None:
-        """Note a line about each family whose last scenario has ended."""
-        self._left.subtract(families_of(case))
-        done = [family for family in families_of(case) if not self._left[family]]
+    def _form_verdicts(self, ended: Sequence[Case]) -> None:
+        """Note a line about each family of these cases whose last case has ended."""
+        families = [family for case in ended for family in families_of(case)]
+        self._left.subtract(families)
+        done = [family for family in dict.fromkeys(families) if not self._left[family]]
         if not done or self._header is None or self._checker is None:
             return
         so_far = verdicts(self._header, self._checker.terms, self._summary)
