@@ -71,19 +71,25 @@ def cases() -> Iterator[tuple[str, str, str, int]]:
 
 
 def accusations(request: Request, folder: Path) -> str:
-    """Return the details of scenarios that failed, or the rules that the recording breaks.
+    """Return the details of scenarios that failed, or the rules that the run breaks.
 
-    With a profile, scenarios end with last looks. A recording can break a rule that no scenario
-    noticed: the time that has passed between answers is only looked at there.
+    With a profile, scenarios end with last looks. A run can break a rule that no scenario noticed:
+    the time that has passed between answers is only looked at by its verdicts. At full size the
+    history is judged once more, as `busproof check` does.
     """
     request = attrs.evolve(request, only="features", profile="quick")
     finished = record(request, folder, ignored)
     assert () == finished.messages
-    history = files.load(folder / HISTORY)
-    judged = conformance(history, CATALOGUE)
-    assert judged.scenarios["passed"]
-    broken = [rule.id for rule in judged.rules if rule.verdict is Verdict.VIOLATED]
-    endings = [(scenario.name, scenario.ended) for scenario in history.scenarios]
+    recorded = finished.recorded
+    assert recorded is not None
+    assert recorded.conformance.scenarios["passed"]
+    verdicts = [recorded.conformance]
+    if FULL:
+        verdicts.append(conformance(files.load(folder / HISTORY), CATALOGUE))
+    broken = [
+        rule.id for judged in verdicts for rule in judged.rules if rule.verdict is Verdict.VIOLATED
+    ]
+    endings = [(scenario.name, scenario.ended) for scenario in recorded.scenarios]
     failed = [
         f"{name}: {ended.detail}"
         for name, ended in endings
