@@ -7,6 +7,7 @@ from exploring import explored
 from busproof.adapters.model import ModelAdapter
 from busproof.history.conformance import Conformance
 from busproof.history.records import EXPLORATION
+from busproof.judging import coverage_goals
 from busproof.judging.coverage_goals import GOALS
 from busproof.judging.verdicts import conformance
 from busproof.spec import load
@@ -35,10 +36,17 @@ def test_goals_are_counted_with_what_was_explored(history) -> None:
     assert explored.goals["a dropped duplicate"] > 0
 
 
+def replace_goals(monkeypatch, goals) -> None:
+    """Let the judge have other goals, and forget which it has found within reach."""
+    monkeypatch.setattr(coverage_goals, "GOALS", goals)
+    uncached = coverage_goals._within_reach.__wrapped__
+    monkeypatch.setattr(coverage_goals, "_within_reach", uncached)
+
+
 def test_a_goal_that_never_happened_makes_its_rules_not_shown(history, monkeypatch) -> None:
     """Though events show them."""
     never = attrs.evolve(GOALS[0], reaches=lambda *_: False)
-    monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
+    replace_goals(monkeypatch, (never, *GOALS[1:]))
     report = conformance(history, load())
     cause = "the run never reached a keyed send at a dead partition"
     assert ("not shown", cause) == of(report, "KEY-03")
@@ -48,7 +56,7 @@ def test_a_goal_that_never_happened_makes_its_rules_not_shown(history, monkeypat
 def test_a_goal_is_not_missed_before_what_it_needs_has_happened(history, monkeypatch) -> None:
     """Such as a full partition, on a bus that takes no large messages."""
     never = attrs.evolve(GOALS[0], reaches=lambda *_: False, when=lambda *_: False)
-    monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
+    replace_goals(monkeypatch, (never, *GOALS[1:]))
     report = conformance(history, load())
     assert report.explored is not None
     assert GOALS[0].name not in report.explored.goals
@@ -58,7 +66,7 @@ def test_a_goal_is_not_missed_before_what_it_needs_has_happened(history, monkeyp
 def test_goals_are_nothing_to_a_run_that_does_not_explore(history, monkeypatch) -> None:
     """Such as one of a single scenario."""
     never = tuple(attrs.evolve(goal, reaches=lambda *_: False) for goal in GOALS)
-    monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", never)
+    replace_goals(monkeypatch, never)
     scenarios = tuple(attrs.evolve(each, feature="") for each in history.scenarios)
     report = conformance(attrs.evolve(history, scenarios=scenarios), load())
     assert report.explored is None
