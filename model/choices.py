@@ -38,7 +38,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from random import Random
@@ -57,7 +57,14 @@ Fits = Callable[[int], bool] | None
 
 
 class Choices(Protocol):
-    """A policy that makes the choices of the bus."""
+    """A policy that makes the choices of the bus.
+
+    Attributes:
+        takes_first: whether it takes the first candidate of every choice between messages, so that
+            a rule that is asked often need not list the others.
+    """
+
+    takes_first: ClassVar[bool] = False
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return one of the candidates; there is at least one, and the first is the regular one."""
@@ -85,6 +92,8 @@ class Choices(Protocol):
 
 class RoundRobin(Choices):
     """Policy of a regular bus: partitions in turn, keys by hash, otherwise the first candidate."""
+
+    takes_first = True
 
     def __init__(self) -> None:
         self._turns: dict[tuple[str, str], int] = {}

@@ -71,8 +71,12 @@ class Line(Generic[Item]):
         """Yield the available messages, the first one first."""
         first = self.first(table)
         if first is not None:
-            yield first
-            yield from self.after(table, first)
+            yield from self.starting_with(table, first)
+
+    def starting_with(self, table: Mapping[int, Item], first: Item) -> Iterator[Item]:
+        """Yield the available messages, of which the first one is known."""
+        yield first
+        yield from self.after(table, first)
 
     def after(self, table: Mapping[int, Item], first: Item) -> Iterator[Item]:
         """Yield the available messages after the first one; policies look only at some."""

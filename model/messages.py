@@ -7,7 +7,6 @@ that, no order is guaranteed.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Final
 
 from busproof import vocabulary as v
@@ -20,6 +19,7 @@ from busproof.model.values import DIRECT, InTransit, Key, Refusal
 
 __all__ = ["Messages"]
 
+OPEN: Final = v.EntityStatus.ACTIVE
 RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
     None: ("KEY-14",),
     "SessionId": ("KEY-04",),
@@ -172,15 +172,23 @@ class Messages(Family):
         self, command: v.Receive | v.ReceiveBatch, connection: str
     ) -> tuple[Entity, Session | None] | None:
         """TOPIC-05, SESS-02: return entity and session to receive from, or nothing to receive."""
-        known = self.namespace.entities.get(command.queue)
-        plain = known is not None and known.subscriptions is None and not known.settings.forward_to
-        if not plain and self.rules.topics.looks_empty(command.queue):
+        name = command.session_id
+        entity = self.namespace.entities.get(command.queue)
+        if (
+            entity is None
+            or entity.subscriptions is not None
+            or entity.settings.forward_to is not None
+            or entity.status is not OPEN
+        ):
+            if self.rules.topics.looks_empty(command.queue):
+                return None
+            entity = self.rules.topics.receivable(command.queue)
+        if name is None and not entity.settings.requires_session:
+            return entity, None  # as nearly always
+        other_kind = entity.settings.requires_session is (name is None)
+        if other_kind and self.rules.sessions.looks_empty(entity, name, connection):
             return None
-        entity = self.rules.topics.receivable(command.queue)
-        other_kind = entity.settings.requires_session is (command.session_id is None)
-        if other_kind and self.rules.sessions.looks_empty(entity, command.session_id, connection):
-            return None
-        return entity, self.rules.sessions.of_receive(entity, command.session_id, connection)
+        return entity, self.rules.sessions.of_receive(entity, name, connection)
 
     def give_next(
         self,
@@ -242,9 +250,11 @@ class Messages(Family):
     def next_in_line(self, entity: Entity, only: Partition) -> QueuedMessage | None:
         """KEY-26, REGULAR-ORDER: return an available message of a regular entity."""
         first = only.line.first(entity.messages)
-        if first is None or self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
+        if first is None or self.namespace.choices.takes_first:
             return first
-        offered = chain((first,), only.line.after(entity.messages, first))
+        if self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
+            return first
+        offered = only.line.starting_with(entity.messages, first)
         return self.namespace.choices.pick("REGULAR-ORDER", offered)
 
     @property

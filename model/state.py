@@ -330,7 +330,8 @@ class NamespaceState(Record):
             kind: the ambiguity.
             among: the readings that may be chosen; without any, all of them.
         """
-        known = self.known_reading(kind)
+        # First what the profile names, which is most of them and never changes.
+        known: R | None = self.fixed.get(kind) or self.known_reading(kind)
         if known is not None:
             return known
         readings = among or tuple(kind)

@@ -97,7 +97,8 @@ def step(
     else:
         forget(namespace)
     namespace.choices = choices
-    if namespace.timers.is_due(namespace.now):
+    heap = namespace.timers.heap
+    if heap and heap[0][0] <= namespace.now:  # as `is_due`, in each step
         run_timers(namespace, namespace.now)
         mark = journal.mark()
     try:
@@ -147,9 +148,9 @@ def is_live(timer: Timer) -> bool:
     entity = thing.entity
     if entity.namespace.entities.get(entity.path) is not entity:
         return False
+    if rule == "locks.end":
+        return thing.token is not None and bool(thing.locked_until == moment)
     match rule:
-        case "locks.end":
-            return thing.token is not None and thing.locked_until == moment
         case "sessions.end":
             return thing.holder is not None and thing.locked_until == moment
         case "duplicates.forget":
