@@ -1,9 +1,28 @@
 """SESS: sessions, each held by one connection at a time.
 
 On an entity that requires sessions, all messages of one SessionId go to the session's holder, in
-order. The lock is on the whole session: the messages that its holder receives stay locked as long
-as the session, and are released when it is closed or its lock expires. A session can have a state,
-which stays when its holders and its messages are gone.
+order. A connection holds a session from `AcceptSession` or `AcceptNextSession` on, until it closes
+the session or the lock ends. The lock is on the whole session: the messages that its holder
+receives stay locked as long as the session, and renewing the session's lock is renewing theirs.
+
+When the holder is gone, the messages that it has not settled are available again, in order. Whether
+these deliveries count as failed depends on why: if the lock ended they do (SESS-10), if the holder
+closed the session they do not (SESS-09). A session can have a state, a text that stays when its
+holders and messages are gone.
+
+A session needs no creation. It is there while it has messages, a holder or a state (SESS-22), and
+`let_go` removes it when it has lost the last of the three. All its messages are in one partition,
+that of its SessionId (KEY-04), so an outage of this partition is one of the session.
+
+The documents are silent on several points. Each is a choice, named after the rule that it limits:
+
+- closing a session that is not held: done or refused (SESS-08);
+- the next session where none is free: empty or refused (SESS-07);
+- a receive with a session where there are none: empty or refused (SESS-02);
+- the list of sessions where there are none: empty or refused (FEAT-16);
+- requests about a session whose partition is down: done or refused (SESS-25), and for the next
+  session, found, empty or refused (NEXT-IN-OUTAGE);
+- requests about sessions of a disabled entity: done or refused (MGMT-27).
 """
 
 from collections.abc import Iterator
@@ -133,7 +152,8 @@ class Sessions(Family):
     def hold(self, session: Session, connection: str) -> None:
         """SESS-03, SESS-11: lock a session for a connection, and release its earlier messages."""
         if session.holder is not None:
-            self.give_back(session, counts=True)  # as if it had ended
+            # Its holder accepts it once more, which nothing is said of: the lock before has ended.
+            self.give_back(session, counts=True)
         self.namespace.journal.touch(session)
         session.holder = connection
         self.prolong(session)

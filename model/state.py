@@ -1,9 +1,35 @@
 """The complete state of a namespace: records and plain tables.
 
-A namespace has entities. An entity has partitions, messages, scheduled messages, sessions, and the
-MessageIds that duplicate detection remembers. Topics, subscriptions and dead-letter queues are
-entities like queues. All records are changed through the journal of the namespace, except the
-fields that are indexes, which may have stale entries (see `indexes`).
+    NamespaceState
+        entities      path -> Entity: a queue, topic, subscription or dead-letter queue
+            partitions    one Partition for a regular entity, several for a partitioned one
+            messages      number -> QueuedMessage, in any state but scheduled
+            scheduled     number -> ScheduledMessage, until it is due
+            sessions      SessionId -> Session, while it has messages, a holder or a state
+            duplicates    key and MessageId -> DuplicateEntry, until its window ends
+        transactions  name -> Transaction, also after its end
+        down          name -> the partitions that are down, also of what does not exist yet
+
+**Entities.** An entity has two dead-letter queues, and a topic has subscriptions; each of these is
+an entity, too. They share partitions and outages with the queue or topic that they are part of:
+their `base` has the keys' homes and knows which partitions are down. They share the room with the
+queue or subscription whose dead letters they hold: the bytes in the partitions of their `owner` are
+the sum.
+
+**Messages.** A message stays in the entity and the partition where it arrived, under one number,
+whose top 16 bits are the partition. Nothing moves: a dead letter, a forwarded message, a copy for a
+subscription, and a scheduled message that is due are new records, and the old one is removed.
+
+**Locks** are no records. A locked message has the token of its lock and the end of it. In a session
+the end is the session's, and so is the holder; outside of one, whoever knows the token holds the
+lock. A message in a front end's cache is locked, too, for nobody yet: it has `cached_by`.
+
+**Time** is `now`, and passes only by `AdvanceClock`. What is to happen later is a timer with the
+name of a rule and a record. Nobody removes a timer: when it is due, its rule looks whether the
+record still says so, because a lock may have been renewed and a message may be gone.
+
+Records are changed through the journal of the namespace, so that a step can be undone and stored.
+The fields that are indexes are not restored, and may have stale entries (see `indexes`).
 """
 
 from collections import OrderedDict

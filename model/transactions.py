@@ -1,9 +1,30 @@
 """TXN: transactions, whose requests take effect together or not at all.
 
-Requests in a transaction wait for its commit, which applies all of them or none. On a partitioned
-entity all messages of a transaction have the same partition key, because one broker has to handle
-them; a message without a key cannot be sent in one. TXN-REFUSAL and TXN-AFTER-REFUSAL decide when a
-wrong message is refused, and in what state the transaction then is.
+A transaction begins under a name, and ends by a commit or a rollback. Sends, scheduled messages,
+settlements and changes of subscription rules can be part of it. Each is checked when it is
+requested, and then *waits*: nobody sees anything of it before the commit. Only two things are so at
+once. A message whose settlement waits stays locked, and a scheduled message has its number.
+
+The commit applies all that waits, or nothing: what was possible at the request may not be any more.
+A lock may be lost (LOCK-13), a partition may be down (TXN-OUTAGE) or full (SIZE-14), an entity may
+be deleted (MGMT-15). Settlements are applied before sends, so that the room that they free is there
+for these. A commit that fails ends the transaction as a rollback does.
+
+On a partitioned entity all messages of a transaction have one partition key, because one broker
+has to handle them (TXN-02); a message without a key cannot be sent in one (TXN-03). So the first
+send to an entity binds the transaction to its key.
+
+What the documents leave open:
+
+- *When* a wrong request is refused: at once, or only by the commit (TXN-REFUSAL for sends,
+  SETTLEMENT-REFUSAL for settlements). In the second case the request is answered as if it were
+  right, and the transaction is `doomed`: it cannot commit.
+- What a refusal leaves behind: a transaction that goes on without the refused request, or a doomed
+  one (TXN-AFTER-REFUSAL). That is why `within` returns refusals and does not raise them.
+- Whether other requests than sends are bound to the key (TXN-OTHER-OPERATIONS), and whether a
+  transaction may send to a second entity (TXN-ENTITIES).
+- Whether a lock can end while its settlement waits (LOCK-IN-TRANSACTION), and when the time to live
+  of a message that waits begins (LIFETIME-IN-TRANSACTION).
 """
 
 from collections.abc import Callable
@@ -271,6 +292,7 @@ class Transactions(Family):
         """TXN-12, SIZE-14, SESS-26: apply all requests of the transaction, in order."""
         if transaction.doomed:
             raise Refusal(v.Error.INVALID_OPERATION)
+        # First, because a message that is removed makes room for one that is sent.
         for enlisted in transaction.settlements:
             self.check_settlement(enlisted)
             queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token, enlisted.action)
