@@ -13,14 +13,17 @@ from busproof import vocabulary as v
 from busproof.model.ambiguities import BatchKeys, DeletePartitioned
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.family import Family, handles
-from busproof.model.life_cycle import Action
-from busproof.model.state import Entity, QueuedMessage
+from busproof.model.life_cycle import ACTIVE, Action, State
+from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import DIRECT, Refusal
 
-__all__ = ["Batches"]
+__all__ = ["Batches", "Deletable"]
 
 MOST_DELETED: Final = 500
 MOST_DELETED_PREMIUM: Final = 4000
+
+Deletable = QueuedMessage | ScheduledMessage
+"""What a deletion of several messages may delete."""
 
 
 class Batches(Family):
@@ -32,7 +35,8 @@ class Batches(Family):
         messages = command.messages
         entity = self.rules.topics.sendable(command.queue)
         if command.transaction is not None:
-            return self.rules.transactions.send(entity, messages, command.transaction)
+            waiting = self.rules.transactions.send(entity, messages, command.transaction)
+            return self.rules.topics.taken(entity, waiting)
         self.check(entity, messages)
         partitions = set()
         for message in messages:
@@ -40,7 +44,8 @@ class Batches(Family):
             partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
             self.rules.messages.accept(entity, message, key, partition, DIRECT)
             partitions.add(partition)
-        return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("BATCH-01",))
+        only = partitions.pop() if len(partitions) == 1 else None
+        return self.rules.topics.taken(entity, Answer(DONE, only, ("BATCH-01",)))
 
     def check(self, entity: Entity, messages: tuple[v.Message, ...]) -> None:
         """BATCH-01, BATCH-07: check that a batch has messages and is not too large."""
@@ -92,9 +97,9 @@ class Batches(Family):
             "BATCH-18", range(min(command.count, len(deletable)), -1, -1)
         )
         for _ in range(count):
-            queued = self.namespace.choices.pick("BATCH-15", deletable)
-            deletable.remove(queued)
-            self.rules.messages.consume(queued, Action.RECEIVE_AND_DELETE)
+            chosen = self.namespace.choices.pick("BATCH-15", deletable)
+            deletable.remove(chosen)
+            self.remove(chosen)
         return Answer(v.Deleted(count=count), rules=("BATCH-15",))
 
     def check_deletion(self, entity: Entity, count: int) -> None:
@@ -119,11 +124,30 @@ class Batches(Family):
         if entity.base.down and not self.namespace.prefers("LIFE-11", "deleted", to="refused"):
             raise self.rules.partitions.outage("LIFE-11")
 
-    def deletable(self, entity: Entity, age: int | None) -> list[QueuedMessage]:
-        """BATCH-16, BATCH-17: return the unlocked messages that are old enough, oldest first."""
-        return [
+    def deletable(self, entity: Entity, age: int | None) -> list[Deletable]:
+        """BATCH-16, BATCH-17: return the unlocked messages that are old enough, oldest first.
+
+        The documents do not say whether deferred and scheduled messages are deleted, too, nor when
+        the time of a scheduled one begins.
+        """
+        there = [
             queued
             for partition in entity.partitions
-            for queued in partition.line.available(entity.messages)
+            for queued in partition.line.behind(entity.messages, 0)
             if age is None or self.namespace.has_passed(queued.enqueued_at + age)
         ]
+        available: list[Deletable] = [queued for queued in there if queued.state is ACTIVE]
+        deferred = (queued for queued in there if queued.state is State.DEFERRED)
+        aside: tuple[Deletable, ...] = (*deferred, *entity.scheduled.values())
+        if aside and self.namespace.prefers("BATCH-15", "all", to="available"):
+            return [*available, *aside]
+        return available
+
+    def remove(self, chosen: Deletable) -> None:
+        """BATCH-15: delete a message in any state but locked."""
+        if isinstance(chosen, ScheduledMessage):
+            self.rules.scheduling.drop(chosen, Action.CANCEL)
+        elif chosen.state is State.DEFERRED:
+            self.rules.messages.consume(chosen, Action.RECEIVE_DEFERRED_AND_DELETE)
+        else:
+            self.rules.messages.consume(chosen, Action.RECEIVE_AND_DELETE)

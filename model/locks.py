@@ -103,11 +103,15 @@ class Locks(Family):
         """LOCK-15 to LOCK-17: call `do` for the message under each lock; refuse lost ones.
 
         The documents do not say whether locks in several partitions are refused
-        (SETTLE-PARTITIONS), nor what a lost lock means for the other messages (SETTLE-LOST).
+        (SETTLE-PARTITIONS), nor what a lost lock means for the other messages (SETTLE-LOST), nor
+        what is answered to a request for no lock, or for one lock twice.
         """
         locked = []
         entity = self.rules.topics.readable(command.queue)
         tokens = dict.fromkeys(command.lock_tokens)
+        usual = bool(tokens) and len(tokens) == len(command.lock_tokens)
+        if not usual and self.namespace.prefers("LOCK-16", "refused", to="done"):
+            raise Refusal(v.Error.INVALID_OPERATION)
         for token in tokens:
             # A lost lock may concern the whole request, so it is refused after the others.
             with suppress(Refusal):

@@ -181,9 +181,9 @@ class Management(Family):
             lock_duration=settings.lock_duration,
             max_delivery_count=settings.max_delivery_count,
             time_to_live=settings.time_to_live,
-            max_size=self.rules.sizes.greatest_size(entity),
+            max_size=self.rules.sizes.greatest_size(entity) if own else None,
             message_count=self.count(entity),
-            size=self.rules.sizes.used(entity),
+            size=self.rules.sizes.used(entity) if own else None,
             availability=self.availability(entity),
             transfer_dead_letters=0 if transfers is None else len(transfers.messages),
         )

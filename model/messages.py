@@ -38,12 +38,14 @@ class Messages(Family):
         message = command.message
         entity = self.rules.topics.sendable(command.queue)
         if command.transaction is not None:
-            return self.rules.transactions.send(entity, (message,), command.transaction)
+            waiting = self.rules.transactions.send(entity, (message,), command.transaction)
+            return self.rules.topics.taken(entity, waiting)
         self.rules.limits.check_message(message)
         key = self.key_of(entity, message)
         partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
         self.accept(entity, message, key, partition, DIRECT)
-        return Answer(DONE, partition, RULES_OF_KEYS[key and key.source])
+        answer = Answer(DONE, partition, RULES_OF_KEYS[key and key.source])
+        return self.rules.topics.taken(entity, answer)
 
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """SESS-01, KEY-08, DUP-12: check that a message may be sent, and return its key."""

@@ -5,6 +5,24 @@ messages are still there when it is up again. A connection is served by one fron
 all partitions. It may cache more messages than were requested, and give them to later receives of
 the same connection. A peek shows one partition after another; the documents do not say which one
 answers first.
+
+An *outage* is the time in which a partition is down. Nothing is lost, and time passes as ever:
+locks and times to live end also there. A queue or topic shares its outages with everything beneath
+it. The documents say what becomes of sends; nearly all else is a choice:
+
+- a send with a key to the partition: refused (KEY-03), which shows where the key lives;
+- a send without a key: goes to another partition (KEY-15), and is refused if all are down (PART-03)
+  or, with a short timeout, perhaps (SHORT-TIMEOUT);
+- a receive: served from the other partitions, empty, or refused (RECEIVE-IN-OUTAGE);
+- a settlement, a renewal, a request about a session: done or refused (LIFE-11, SESS-25), because
+  the documents do not say that the lock's broker has to be asked;
+- a peek: shows the other partitions, or is refused (PEEK-IN-OUTAGE);
+- a description: counts the messages there, or not, or is refused (COUNTS-IN-OUTAGE), and tells that
+  the entity is limited (MGMT-21);
+- a creation, an update, a deletion: reaches all partitions or none (MANAGEMENT-IN-OUTAGE);
+- a message that is due, or forwarded: waits in its partition, like those that are there.
+
+Which error a refusal has, no edition says (OUTAGE-ERROR).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -28,13 +28,15 @@ class Scheduling(Family):
         entity = self.rules.topics.sendable(command.queue)
         due = self.namespace.now + max(command.delay, 0)
         if command.transaction is not None:
-            return self.schedule_in(entity, message, due, command.transaction)
+            waiting = self.schedule_in(entity, message, due, command.transaction)
+            return self.rules.topics.taken(entity, waiting)
         self.rules.limits.check_message(message)
         key = self.rules.messages.key_of(entity, message)
         partition = self.place(entity, message, key)
         scheduled = self.numbered(entity, message, key, partition, due)
         self.plan(scheduled)
-        return Answer(v.Scheduled(sequence_number=scheduled.number), partition, ("SCHED-03",))
+        outcome = v.Scheduled(sequence_number=scheduled.number)
+        return self.rules.topics.taken(entity, Answer(outcome, partition, ("SCHED-03",)))
 
     def place(self, entity: Entity, message: v.Message, key: Key | None) -> int:
         """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.
@@ -149,7 +151,10 @@ class Scheduling(Family):
     @handles(v.CancelScheduled)
     def cancel(self, command: v.CancelScheduled, connection: str) -> Answer:
         """SCHED-04, SCHED-05: cancel a scheduled message that is not due yet."""
-        entity = self.rules.topics.sendable(command.queue)
+        entity = self.rules.topics.addressed(command.queue)
+        # The documents say what a disabled entity takes, and not whether it gives this back.
+        if not (entity.status.takes or self.namespace.prefers("MGMT-26", "done", to="refused")):
+            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
         scheduled = entity.scheduled.get(command.sequence_number)
         if scheduled is None:
             # Nothing says that cancelling what is not scheduled is an error.

@@ -46,11 +46,23 @@ class Topics(Family):
         return entity
 
     def sendable(self, path: str) -> Entity:
-        """MGMT-26, MGMT-28: return the queue or topic with this path, if it may be sent to."""
+        """MGMT-26, MGMT-28: return the queue or topic with this path, if it may be sent to.
+
+        Of several reasons for a refusal the documents do not say which one is named. So the status
+        may also be checked last (`taken`).
+        """
         entity = self.addressed(path)
         if entity.status is not ACTIVE and not entity.status.takes:
+            if self.namespace.prefers("MGMT-26", "checked-last", to="checked-first"):
+                return entity
             raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
         return entity
+
+    def taken(self, entity: Entity, answer: Answer) -> Answer:
+        """MGMT-26: return the answer to a send, unless only its entity's status refuses it."""
+        if entity.status is ACTIVE or entity.status.takes or answer.refused is not None:
+            return answer
+        raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
 
     def readable(self, path: str) -> Entity:
         """TOPIC-05: return the entity with this path, but no topic, which has no messages."""

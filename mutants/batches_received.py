@@ -6,7 +6,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.batches import Batches
+from busproof.model.batches import Batches, Deletable
 from busproof.model.life_cycle import Action, State
 from busproof.model.locks import Locks
 from busproof.model.state import Entity, QueuedMessage
@@ -165,7 +165,7 @@ class LockedOnesDeleted(Batches):
     """A request deletes locked messages as well."""
 
     @alters
-    def deletable(self, usual: list[QueuedMessage], entity: Entity) -> list[QueuedMessage]:
+    def deletable(self, usual: list[Deletable], entity: Entity) -> list[Deletable]:
         locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
         for queued in locked:
             self.namespace.journal.touch(queued)
@@ -177,5 +177,5 @@ class LockedOnesDeleted(Batches):
 class NewOnesDeleted(Batches):
     """A request deletes messages of any age."""
 
-    def deletable(self, entity: Entity, age: int | None) -> list[QueuedMessage]:
+    def deletable(self, entity: Entity, age: int | None) -> list[Deletable]:
         return super().deletable(entity, None)

@@ -35,6 +35,9 @@ CARRIED: Final = (
 )
 """Properties that a bus returns as they were sent, and does not interpret."""
 
+REASON: Final = "DeadLetterReason"
+"""The property in which a dead letter has its reason; a sender may set it, too."""
+
 UNNAMED_REASONS: Final = frozenset(
     (
         *("DestinationDisabled", "DestinationFull", "DestinationNotFound"),
@@ -119,10 +122,6 @@ class Agreement:
 
     def _refusal_agrees(self, event: v.Event, recorded: v.Refused, answer: Answer) -> bool:
         if not isinstance(answer.outcome, v.Refused):
-            # What is answered to a request for no locks, or for one twice, is not said.
-            if isinstance(event.command, v.SettleBatch | v.RenewLocks):
-                tokens = event.command.lock_tokens
-                return not tokens or len(set(tokens)) < len(tokens)
             return self.open.may_have_worked(event.command)
         if recorded.error is answer.outcome.error:
             return True
@@ -172,7 +171,9 @@ class Agreement:
         is_open = self._counts_are_open and v.is_dead_letter_queue(record.entity.path)
         if None not in counts and counts[0] != counts[1] and not is_open:
             return False
-        if not self._end_agrees(view.locked_until, shown.locked_until):
+        # In a session the lock is the session's; what end a message shows the documents do not say.
+        ends = view.locked_until, shown.locked_until
+        if record.session is None and not self._end_agrees(*ends):
             return False
         is_locked = shown.lock_token is not None
         if is_locked and not self._bindings.bind_token(record, view.lock_token):
@@ -188,10 +189,7 @@ class Agreement:
     def _is_unchanged(self, record: Numbered, view: v.MessageView) -> bool:
         """LIFE-01: return whether a view shows a message as it was sent, with its reason."""
         sent = record.message
-        reason = record.reason if isinstance(record, QueuedMessage) else None
-        is_told = view.dead_letter_reason is not None or self._seen.dead_letter_reasons
-        is_named = reason is not None and reason not in UNNAMED_REASONS
-        if is_named and is_told and not is_same_text(reason, view.dead_letter_reason):
+        if not self._is_reason(record, view):
             return False
         open_names = self._bindings.open_names(sent)
         if open_names:
@@ -209,6 +207,18 @@ class Agreement:
         return all(
             is_same_text(getattr(sent, name), getattr(view, name)) for name in CARRIED
         ) and v.same_properties(sent.properties, view.properties)
+
+    def _is_reason(self, record: Numbered, view: v.MessageView) -> bool:
+        """DLQ-05: return whether a view shows the reason why a message is a dead letter, or none.
+
+        Not every adapter reports reasons, and not of every one the documents say which it is.
+        """
+        told = view.dead_letter_reason
+        reason = record.reason if isinstance(record, QueuedMessage) else None
+        if reason is None:
+            return not told or REASON in view.properties
+        is_told = told is not None or self._seen.dead_letter_reasons
+        return not is_told or reason in UNNAMED_REASONS or is_same_text(reason, told)
 
     def _end_agrees(self, told: int | None, own: int | None) -> bool:
         if told is None or own is None:

@@ -81,7 +81,7 @@ class Descriptions:
                 # The documents do not say how a description shows an unlimited time to live.
                 return own is None
             case "max_size":
-                return not self._is_size_told(entity)
+                return self._may_be_size(entity, value)
             case "availability":
                 return self._may_lag and self._bindings.was_disturbed(entity.base)
             case "size" if may_lag or not self._evidence.sizes_are_known:
@@ -94,6 +94,18 @@ class Descriptions:
             case "subscription_count" if may_lag:
                 most = self._bindings.subscriptions_made(entity)
         return bool(least <= value <= most)
+
+    def _may_be_size(self, entity: Entity, value: int) -> bool:
+        """SIZE-04: return whether another size may be described: of one partition, or of all."""
+        if self._is_size_told(entity):
+            return False
+        profile = self._namespace.profile
+        # Of Basic, and of what Premium still has from before, the documents say nothing.
+        silent = profile.tier is v.Tier.BASIC or (profile.is_premium and not profile.is_partitioned)
+        if silent or not entity.settings.partitioned:
+            return True
+        size = entity.settings.max_size
+        return value in (size, size * profile.partitions)
 
     def _is_size_told(self, entity: Entity) -> bool:
         """SIZE-04, SIZE-06, PREM-10: return whether the documents say which size is described."""

@@ -7,7 +7,7 @@ from busproof import vocabulary as v
 from busproof.oracle.coverage.topics import why_absent
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
-from busproof.oracle.messages.matching import is_unchanged
+from busproof.oracle.messages.matching import is_unchanged, is_wrongly_dead
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Subscription
@@ -43,7 +43,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         acted = isinstance(queue.role, Subscription) and queue.role.acted
         by_action = rules_if((acted, "FILTER-21", "FILTER-22", "FILTER-24"))
         return ("KEY-13",) if unassigned else (*by_action, "LIFE-01", "LIFE-12")
-    return _misplaced(namespace, queue, unchanged[0])
+    return _misplaced(namespace, queue, unchanged[0], view)
 
 
 def _kept_out(
@@ -133,7 +133,11 @@ def _from_dead_letters(
     return ("DLQ-13", "LIFE-01")
 
 
-def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
+def _misplaced(
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
+) -> tuple[v.RuleId, ...]:
+    if is_wrongly_dead(namespace, queue, view):
+        return ("LIFE-01", "DLQ-05")
     key = stored.key
     again = ("SCHED-09",) if stored.came else ()
     # Any partition may take a message without a key of its sender, so only its number can

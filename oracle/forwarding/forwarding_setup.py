@@ -7,7 +7,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding import MOST_HOPS, kept_away_by
+from busproof.oracle.messages.matching import is_unchanged
 from busproof.oracle.messages.receiving import receive
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import receive_batch
 from busproof.oracle.state import Namespace, Queue, Subscription, feeding, is_unsure, with_queue
@@ -93,13 +95,30 @@ def given_by_source(
     yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
     if not receives:
         shown = observed.outcome if isinstance(observed.outcome, v.Peeked) else v.Peeked()
-        yield Transition(outcome=shown, next=namespace)
+        if all(_may_be_shown(namespace, queue, view) for view in shown.messages):
+            yield Transition(outcome=shown, next=namespace)
         return
     yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
     if may_stay and isinstance(command, v.ReceiveBatch):
         yield from receive_batch(namespace, command, connection, observed)
     elif may_stay and isinstance(command, v.Receive):
         yield from receive(namespace, command, connection, observed)
+
+
+def _may_be_shown(namespace: Namespace, queue: Queue, view: v.MessageView) -> bool:
+    """FWD-15, LIFE-01: return whether a peek may show this of a message that waits to go on.
+
+    It may show any message that was ever sent there, and of dead letters any at all.
+    """
+    if v.is_dead_letter_queue(queue.settings.queue) or namespace.observability.left_out:
+        return True
+    body = view.body
+    calendar = queue.calendar
+    sent = [record.arrival.message for record in queue.passed.get(body, ())]
+    sent += [stored.message for stored in queue.with_body(body)]
+    sent += [calendar.entries[place].message for place in calendar.bodies.get(body, ())]
+    unseen = (Stored(number=0, message=message) for message in sent)
+    return any(is_unchanged(namespace, stored, view) for stored in unseen)
 
 
 def _may_keep_some(namespace: Namespace, queue: Queue) -> bool:

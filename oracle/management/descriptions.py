@@ -15,6 +15,7 @@ from busproof.oracle.registry import Managed
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import (
     dead_letter_storage,
+    is_neither_size,
     no_other_size,
     of_size,
     told_size,
@@ -294,6 +295,8 @@ def _of_max_size(
 ) -> Iterator[v.RuleId]:
     """Yield the rules that a reported maximum size exercises, or breaks if it is `wrong`."""
     size = told_size(namespace, queue.settings)
+    if wrong and size is None and is_neither_size(namespace, queue.settings, reported):
+        yield "MGMT-11"
     if reported is None or size is None or (wrong and reported == size):
         return
     if RESIZED in queue.managed.tried:

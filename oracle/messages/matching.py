@@ -12,13 +12,16 @@ from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import Namespace, Queue, Subscription
+from busproof.oracle.state import Namespace, Queue, Subscription, feeding
 from busproof.oracle.transition import Observation, Rules
 
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
 )
 """Properties that a bus returns as they were sent, and does not interpret."""
+
+REASON: Final = "DeadLetterReason"
+"""The property in which a dead letter has its reason."""
 
 
 @attrs.frozen
@@ -59,7 +62,7 @@ def seen_as(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, observed: Observation
 ) -> Candidate | None:
     """Return this message as a candidate for the view; `None` if the view cannot show it."""
-    if not is_unchanged(namespace, stored, view):
+    if not is_unchanged(namespace, stored, view) or is_wrongly_dead(namespace, queue, view):
         return None
     partition = named_partition(namespace, view, observed)
     # Without partitions the view only has to show the message itself.
@@ -70,6 +73,20 @@ def seen_as(
     if where and stored.key is None:
         return Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
     return _at_home(namespace, queue, stored, view, where) if where else None
+
+
+def is_wrongly_dead(namespace: Namespace, queue: Queue, view: v.MessageView) -> bool:
+    """LIFE-01, DLQ-05: return whether a view has the reason of a dead letter, and shows none.
+
+    Dead letters are in dead-letter queues, and where those forward them. A sender may have given a
+    message such a property itself.
+    """
+    name = queue.settings.queue
+    if view.dead_letter_reason is None or REASON in view.properties:
+        return False
+    if v.is_dead_letter_queue(name) or namespace.observability.left_out:
+        return False
+    return not (queue.fed or any(feeding(namespace, name)))
 
 
 def is_unchanged(

@@ -61,7 +61,7 @@ def _send(
             return
     if queue.settings.requires_session and message.session_id is None:
         # Nobody can receive it without a session, so nothing depends on its key.
-        yield from _without_session(namespace, queue, message)
+        yield from _without_session(namespace, queue, message, observed)
         return
     key = keys.effective_key(namespace, queue.settings, message)
     if key is not None:
@@ -70,13 +70,20 @@ def _send(
         yield from _send_without_key(namespace, queue, command, message, observed)
 
 
-def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> Transitions:
+def _without_session(
+    namespace: Namespace, queue: Queue, message: v.Message, observed: Observation
+) -> Transitions:
     """SESS-01: refuse a message without its required session, or dead-letter it later.
 
-    No session receiver can get it; a peek may show it until it is dead-lettered.
+    No session receiver can get it; a peek may show it until it is dead-lettered. Like any other
+    message it needs a partition that is up and has room (KEY-03, SIZE-07).
     """
     yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
+    key = keys.effective_key(namespace, queue.settings, message)
+    home = somewhere if key is None else partitioning.home_of(namespace, queue, key)
+    if not with_room(namespace, queue, message, key, queue.outages.spared(home), observed):
+        return
     now = namespace.now
     dies = death(namespace, queue, message)
     stored = store(queue, message, None, somewhere, now, certain=False, dies=dies)

@@ -11,7 +11,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.state import Namespace, Queue, feeding, with_queue
+from busproof.oracle.state import Namespace, Queue, Subscription, feeding, with_queue
 from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 from busproof.oracle.unjudged import stop_judging
 
@@ -66,10 +66,7 @@ def _deleted(
         for message in queue.messages.values()
         if not (_is_locked(namespace, message) or _is_new(namespace, queue, command, message))
     ]
-    # Where messages may be there unseen, more may be deleted than are known.
-    most = command.count
-    if _is_counted(namespace, queue):
-        most = min(most, len(may))
+    most = min(command.count, _most_there(namespace, queue, len(may)))
     counts, outcome = range(most + 1), observed.outcome
     # With the number observed, only the states for it are built.
     if isinstance(outcome, v.Deleted) and outcome.count in counts:
@@ -80,6 +77,21 @@ def _deleted(
         rules = _shown(namespace, queue, command, count)
         for left in _without(namespace, queue, may, count):
             yield Transition(outcome=v.Deleted(count=count), next=left, rules=rules)
+
+
+def _most_there(namespace: Namespace, queue: Queue, known: int) -> int:
+    """Return how many messages may be deleted at most, if that many of them are known.
+
+    Dead letters and forwarded messages may be there unseen, and so may copies of what was scheduled
+    at a topic. A message that was scheduled here may be deleted or not.
+    """
+    name = queue.settings.queue
+    if v.is_dead_letter_queue(name) or queue.fed or any(feeding(namespace, name)):
+        return MOST_OF_PREMIUM
+    if isinstance(queue.role, Subscription):
+        scheduled = namespace.queues[queue.role.topic].calendar.entries
+        return MOST_OF_PREMIUM if len(scheduled) else known
+    return known + len(queue.calendar.entries)
 
 
 def _is_counted(namespace: Namespace, queue: Queue) -> bool:

@@ -81,6 +81,19 @@ def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
+def is_neither_size(namespace: Namespace, settings: v.CreateQueue, reported: int | None) -> bool:
+    """SIZE-04: return whether a reported size is neither that of one partition nor that of all.
+
+    Which of the two a partitioned entity reports, not all editions say. Of Basic, and of what
+    Premium still has from before, they say nothing.
+    """
+    size, profile = settings.max_size, namespace.profile
+    silent = profile.tier is v.Tier.BASIC or (profile.is_premium and not profile.is_partitioned)
+    if None in (size, reported) or silent or not settings.partitioned:
+        return False
+    return reported not in (size, (size or 0) * profile.partitions)
+
+
 def of_size(namespace: Namespace, settings: v.CreateQueue) -> tuple[v.RuleId, ...]:
     """Return the rules that decide the size of an entity."""
     standard = namespace.profile.tier is v.Tier.STANDARD

@@ -89,7 +89,8 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
     """TXN-ENTITIES: return whether a send may be to a second entity, and whether it surely is.
 
     It surely is if the transaction has a send to another entity. The documents do not say whether
-    scheduled messages, settlements or changed subscription rules bind a transaction to an entity.
+    scheduled messages, settlements or changed subscription rules bind a transaction to an entity,
+    nor whether sends do of which one is refused by the commit.
     """
     others = {*transaction.queues} - {name}
     # Everything so far concerns this entity, so it is not a second one.
@@ -98,7 +99,7 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
     sent_to = {staged.queue for staged in in_order(transaction) if staged.waiting is None}
     if name in sent_to:
         return False, False
-    return True, bool(sent_to & others)
+    return True, bool(sent_to & others) and not transaction.doomed
 
 
 def is_in_transaction(namespace: Namespace, *names: str) -> bool:

@@ -151,6 +151,10 @@ def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
     if outages.any:
         down = refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
         yield from _refused(sending, iter((down,)))
+    if sending.queue.settings.duplicate_detection and sending.message.message_id is None:
+        # Duplicate detection may need a MessageId, as outside of a transaction (DUP-12).
+        nameless = refusal(sending.namespace, v.Error.INVALID_OPERATION, any_error=True)
+        yield from _refused(sending, iter((nameless,)))
 
 
 def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:

@@ -137,6 +137,112 @@ def test_outage_of_what_is_not_there_may_be_out_of_reach() -> None:
         assert {"Done", "Refused"} == answers(bus, kind(queue="none", partition=0))
 
 
+OBJECTIONABLE = v.Message(body="m", session_id="a", partition_key="b")
+
+
+@pytest.mark.parametrize(
+    ("command", "errors"),
+    [
+        (v.Send(queue="q", message=v.Message(body="m")), {v.Error.ENTITY_DISABLED}),
+        (
+            v.Send(queue="q", message=OBJECTIONABLE),
+            {v.Error.ENTITY_DISABLED, v.Error.INVALID_OPERATION},
+        ),
+        (
+            v.SendBatch(queue="q", messages=(OBJECTIONABLE,)),
+            {v.Error.ENTITY_DISABLED, v.Error.INVALID_OPERATION},
+        ),
+        (
+            v.Schedule(queue="q", message=OBJECTIONABLE, delay=1),
+            {v.Error.ENTITY_DISABLED, v.Error.INVALID_OPERATION},
+        ),
+        (
+            v.Send(queue="q", message=OBJECTIONABLE, transaction="x"),
+            {v.Error.ENTITY_DISABLED, v.Error.INVALID_OPERATION},
+        ),
+    ],
+)
+def test_disabled_entity_refuses_what_is_sent_for_any_reason_there_is(
+    command: v.Command, errors: set[v.Error]
+) -> None:
+    """MGMT-26: which of several reasons is named, the documents do not say."""
+    bus = Bus(profile(TXN_REFUSAL="at-send"))
+    bus.create("q", partitioned=True)
+    bus.done(v.BeginTransaction(transaction="x"))
+    bus.done(v.UpdateQueue(queue="q", status=v.EntityStatus.SEND_DISABLED))
+    found = {answer.refused for _, answer in ways(bus.namespace, command, "c1")}
+    assert errors == {refused and refused.error for refused in found}
+
+
+def test_scheduled_message_may_be_cancelled_at_a_disabled_entity() -> None:
+    """MGMT-26: it is said what such an entity takes, and not what it gives back."""
+    bus = Bus()
+    bus.create("q")
+    planned = bus.done(v.Schedule(queue="q", message=v.Message(body="m"), delay=1))
+    assert isinstance(planned, v.Scheduled)
+    bus.done(v.UpdateQueue(queue="q", status=v.EntityStatus.DISABLED))
+    cancel = v.CancelScheduled(queue="q", sequence_number=planned.sequence_number or 0)
+    assert {"Done", "Refused"} == answers(bus, cancel)
+
+
+@pytest.mark.parametrize("times", [0, 2])
+def test_request_for_no_lock_or_for_one_twice_may_be_refused(times: int) -> None:
+    """LOCK-16: the documents speak of several locks."""
+    bus = Bus()
+    bus.create("q")
+    bus.send("m")
+    tokens = times * (bus.receive().lock_token or "",)
+    assert {"RenewedSeveral", "Refused"} == answers(
+        bus, v.RenewLocks(queue="q", lock_tokens=tokens)
+    )
+
+
+def test_deferred_and_scheduled_messages_may_be_deleted_with_others() -> None:
+    """BATCH-15: only of locked messages it is said that they stay (BATCH-16)."""
+    bus = Bus()
+    bus.create("q", partitioned=False)
+    for body in ("available", "deferred", "locked"):
+        bus.send(body)
+    bus.receive()
+    bus.done(v.Defer(queue="q", lock_token=bus.receive().lock_token or ""))
+    bus.receive()
+    bus.done(v.Abandon(queue="q", lock_token="1/1"))
+    bus.done(v.Schedule(queue="q", message=v.Message(body="scheduled"), delay=1))
+    queue = bus.namespace.entities["q"]
+    left = {
+        frozenset(one.message.body for one in (*queue.messages.values(), *queue.scheduled.values()))
+        for _, answer in ways(bus.namespace, v.DeleteBatch(queue="q", count=3), "c1")
+        if answer.outcome == v.Deleted(count=3)
+    }
+    assert {frozenset({"locked"})} == left
+    bus.done(v.DeleteBatch(queue="q", count=3))
+    kept = {one.message.body for one in queue.messages.values()}
+    assert ({"deferred", "locked"}, 1) == (kept, len(queue.scheduled))
+
+
+def test_messages_of_sessions_may_be_deleted() -> None:
+    """BATCH-15: of an entity that requires sessions nothing is said."""
+    bus = Bus()
+    bus.create("s", partitioned=False, requires_session=True)
+    bus.send("m", queue="s", session_id="a")
+    deletion = v.DeleteBatch(queue="s", count=5)
+    found = {answer.outcome for _, answer in ways(bus.namespace, deletion, "c1")}
+    refused = v.Refused(error=v.Error.INVALID_OPERATION)
+    assert {v.Deleted(count=0), v.Deleted(count=1), refused} == found
+
+
+def test_subscription_describes_no_size_which_is_its_topics() -> None:
+    """MGMT-11, TOPIC-24: a topic has a size, and shares it with its subscriptions."""
+    bus = Bus()
+    bus.done(v.CreateTopic(topic="t"))
+    bus.done(v.CreateSubscription(topic="t", subscription="s"))
+    bus.create("q", partitioned=False)
+    for path, size in ((v.subscription_path("t", "s"), None), ("q", 1)):
+        told = bus.done(v.GetQueue(queue=path))
+        assert isinstance(told, v.Described)
+        assert size == told.description.max_size
+
+
 def test_regular_entity_that_detects_duplicates_may_refuse_a_message_without_id() -> None:
     """DUP-12: it is said of partitioned entities, and of regular ones nothing is."""
     bus = Bus(profile())

@@ -12,6 +12,7 @@ MISSING = v.Refused(error=v.Error.NOT_FOUND)
 DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
 DOWN = v.Refused(error=v.Error.UNAVAILABLE)
 OTHER = v.Refused(error=v.Error.OTHER)
+TWO_KEYS = v.Message(body="m", session_id="a", partition_key="b")
 LONG = 600 * v.MICROSECONDS
 
 
@@ -71,6 +72,36 @@ def test_a_disabled_queue_may_refuse_what_nothing_is_said_of(
     assert told.may_be(command, working) is works
 
 
+@pytest.mark.parametrize("status", [v.EntityStatus.DISABLED, v.EntityStatus.ACTIVE])
+def test_what_is_scheduled_may_be_cancelled_whatever_the_status(status: v.EntityStatus) -> None:
+    told = queue()
+    plan = v.Schedule(queue="q", message=v.Message(body="m"), delay=LONG)
+    told.of(plan, v.Scheduled(sequence_number=1)).of(v.UpdateQueue(queue="q", status=status))
+    cancel = v.CancelScheduled(queue="q", sequence_number=1)
+    assert told.may_be(cancel)
+    assert told.may_be(cancel, DISABLED) is (status is v.EntityStatus.DISABLED)
+
+
+@pytest.mark.parametrize(("token", "allowed"), [("l", True), ("other", False)])
+def test_one_lock_named_twice_may_be_refused(token: str, allowed: bool) -> None:
+    told = queue().of(v.Send(queue="q", message=v.Message(body="m")))
+    view = v.MessageView(body="m", lock_token="l", delivery_count=1)
+    told.of(v.Receive(queue="q"), v.Received(message=view))
+    settled = v.SettleBatch(
+        queue="q", lock_tokens=(token, token), disposition=v.Disposition.COMPLETE
+    )
+    assert told.may_be(settled) is allowed
+    assert told.may_be(settled, INVALID)
+
+
+def test_message_that_is_not_a_dead_letter_shows_no_reason() -> None:
+    told = queue().of(v.Send(queue="q", message=v.Message(body="m")))
+    receive = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    assert told.may_be(receive, v.Received(message=v.MessageView(body="m")))
+    dead = v.MessageView(body="m", dead_letter_reason="none")
+    assert not told.may_be(receive, v.Received(message=dead))
+
+
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("whole", False)])
 def test_what_an_outage_refused_may_have_been_done(reading: str, allowed: bool) -> None:
     told = Told(MANAGEMENT_IN_OUTAGE=reading).of(v.CreateQueue(queue="q", partitioned=True))
@@ -83,19 +114,24 @@ def test_what_an_outage_refused_may_have_been_done(reading: str, allowed: bool) 
 
 
 @pytest.mark.parametrize(
-    ("command", "allowed"),
+    ("command", "error", "allowed"),
     [
-        (v.Send(queue="q", message=v.Message(body="m")), False),
-        (v.Send(queue="q", message=v.Message(body="m", session_id="a", partition_key="b")), True),
-        (v.CreateQueue(queue="q"), False),
-        (v.CreateQueue(queue="q", forward_to="nowhere"), True),
-        (v.GetQueue(queue="p"), False),
-        (v.Complete(queue="p", lock_token="l"), True),
+        (v.Send(queue="q", message=v.Message(body="m")), INVALID, False),
+        (v.Send(queue="q", message=TWO_KEYS), INVALID, True),
+        (v.Send(queue="q", message=TWO_KEYS), OTHER, False),
+        (v.Send(queue="p", message=TWO_KEYS), OTHER, True),
+        (v.CreateQueue(queue="q"), OTHER, False),
+        (v.CreateQueue(queue="q", forward_to="nowhere"), OTHER, True),
+        (v.GetQueue(queue="p"), OTHER, False),
+        (v.Complete(queue="p", lock_token="l"), OTHER, True),
     ],
 )
-def test_of_several_reasons_any_may_be_named(command: v.Command, allowed: bool) -> None:
-    told = queue().of(v.UpdateQueue(queue="q", status=v.EntityStatus.SEND_DISABLED))
-    assert told.may_be(command, OTHER) is allowed
+def test_of_several_reasons_any_may_be_named(
+    command: v.Command, error: v.Refused, allowed: bool
+) -> None:
+    told = queue(partitioned=True)
+    told.of(v.UpdateQueue(queue="q", status=v.EntityStatus.SEND_DISABLED))
+    assert told.may_be(command, error) is allowed
 
 
 def test_a_peek_of_a_source_may_be_refused() -> None:

@@ -11,6 +11,7 @@ from model_driver import catalogue
 from random_commands import Commands, profile_at_random
 
 from busproof import vocabulary as v
+from busproof.judging.replay.agreement import UNNAMED_REASONS
 from busproof.model import Answer, RandomChoices, new_namespace, step, ways
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
@@ -38,6 +39,9 @@ CHOSEN_EACH_TIME = frozenset(
     }
 )
 """Ambiguities that may stay open: of others the model reads one way, and the oracle both."""
+
+COUNTING = (v.ListQueues, v.ListTopics, v.ListSubscriptions, v.GetTopic)
+"""Requests whose answers depend on entities that an oracle may have given up knowing."""
 
 LATE = frozenset({"DEAD-LETTER-DELAY", "GET-LAG", "SCHEDULE-DELAY"})
 """Ambiguities of how late something may come about; with the model everything does at once."""
@@ -125,14 +129,15 @@ class Run:
         """
         refusals: list[Seen] = [(v.Refused(error=error), None) for error in v.Error]
         any_error = None not in [self._accepted(command, connection, each) for each in refusals]
-        known = {without_token(way) for way in given}
+        in_session = getattr(command, "session_id", None) is not None
+        known = {without_own_affairs(way, in_session=in_session) for way in given}
         if any_error and not any(isinstance(way, v.Refused) for way, _ in given):
             event = event_of(command, connection, refusals[0])
             yield ANY_ERROR, event, self._accepted(command, connection, refusals[0]) or ()
         for seen in dict.fromkeys(conceivable(self._namespace, command, given)):
             if any_error and isinstance(seen[0], v.Refused):
                 continue
-            if without_token(seen) in known:
+            if without_own_affairs(seen, in_session=in_session) in known:
                 continue
             rules = self._accepted(command, connection, seen)
             if rules is not None:
@@ -207,6 +212,8 @@ def is_unjudged(belief: Belief, command: v.Command) -> bool:
     """Whether the oracle knows too little of an entity to judge, or the documents say nothing."""
     if is_about_unjudged(belief, command) or topic_above(belief, command) is not None:
         return True
+    if isinstance(command, COUNTING) and len(belief.registry.unjudged):
+        return True
     names = named(command)
     known = belief.queues.get(names[0]) if names else None
     in_part = known is not None and (bool(known.managed.partially_applied) or is_unsure(known))
@@ -231,16 +238,28 @@ def event_of(command: v.Command, connection: str, seen: Seen) -> v.Event:
     )
 
 
-def without_token(seen: Seen) -> Seen:
-    """The same, whatever names the locks: that is the bus's own affair."""
+def without_own_affairs(seen: Seen, *, in_session: bool) -> Seen:
+    """The same without what is the bus's own affair: names of locks, and of its own reasons.
+
+    Nor do the documents say what end a lock shows that is the session's.
+    """
     outcome, partition = seen
     match outcome:
         case v.Received(message=view):
-            return v.Received(message=attrs.evolve(view, lock_token=None)), partition
-        case v.ReceivedSeveral(messages=views):
-            bare = tuple(attrs.evolve(view, lock_token=None) for view in views)
-            return v.ReceivedSeveral(messages=bare), partition
+            bare = view_without_own_affairs(view, in_session=in_session)
+            return v.Received(message=bare), partition
+        case v.ReceivedSeveral(messages=views) | v.Peeked(messages=views):
+            several = tuple(view_without_own_affairs(one, in_session=in_session) for one in views)
+            return type(outcome)(messages=several), partition
     return seen
+
+
+def view_without_own_affairs(view: v.MessageView, *, in_session: bool) -> v.MessageView:
+    reason = view.dead_letter_reason
+    if reason is not None and reason.rstrip("?") in UNNAMED_REASONS:
+        reason = None
+    until = None if in_session else view.locked_until
+    return attrs.evolve(view, lock_token=None, dead_letter_reason=reason, locked_until=until)
 
 
 def kinds_of(seen: Seen, given: frozenset[Seen]) -> Iterator[str]:
