@@ -490,6 +490,14 @@ Feature: Batches
         | 6      |
         | 9      |
 
+    @BATCH-15
+    Scenario: What is deferred may be deleted with others
+      Given a regular queue
+      And a message without key was sent
+      When a message is received and deferred
+      And up to 9 messages are deleted at once
+      Then at most 1 message was deleted
+
     @BATCH-16
     Scenario: What is locked is not deleted
       Given a regular queue

@@ -583,6 +583,14 @@ Feature: Message locks
       And all of them are completed in one request
       Then it is accepted
 
+    @LOCK-14
+    Scenario: One lock that is named twice in a request may be refused
+      Given a regular queue
+      And a message with PartitionKey "a" was sent
+      When each of them is received and kept
+      And each of them is completed twice in one request
+      Then it is accepted or refused
+
   Rule: Of several partitions all locks are used or none
 
     @LOCK-15 @LOCK-16

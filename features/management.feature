@@ -598,6 +598,14 @@ Feature: Queue management
       And a message with PartitionKey "a" is scheduled in 5 seconds
       Then it is refused because the entity is disabled
 
+    @MGMT-26
+    Scenario: What was scheduled before may be cancelled on a queue that is disabled
+      Given a partitioned queue
+      And a message without key was scheduled in 30 seconds
+      When the queue is disabled
+      And the scheduled message is cancelled
+      Then it is accepted or refused
+
     @MGMT-27 @BATCH-12
     Scenario Outline: A queue that is disabled gives no batch
       Given a <kind> queue

@@ -36,6 +36,8 @@ class Batches(Family):
         entity = self.rules.topics.sendable(command.queue)
         if command.transaction is not None:
             waiting = self.rules.transactions.send(entity, messages, command.transaction)
+            if waiting.refused is None:
+                waiting.rules = ("BATCH-08", *waiting.rules)
             return self.rules.topics.taken(entity, waiting)
         self.check(entity, messages)
         partitions = set()
@@ -80,7 +82,12 @@ class Batches(Family):
             views.append(view)
         if not views:
             return Answer(EMPTY, rules=("BATCH-12",))
-        return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("BATCH-12",))
+        rules: tuple[v.RuleId, ...] = ("BATCH-12",)
+        if len(views) > 1 and source[1] is not None:
+            rules += ("BATCH-13",)
+        if len(views) > 1 and command.mode is v.ReceiveMode.PEEK_LOCK:
+            rules += ("BATCH-14",)
+        return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=rules)
 
     @handles(v.DeleteBatch)
     def delete_batch(self, command: v.DeleteBatch, connection: str) -> Answer:
@@ -100,7 +107,8 @@ class Batches(Family):
             chosen = self.namespace.choices.pick("BATCH-15", deletable)
             deletable.remove(chosen)
             self.remove(chosen)
-        return Answer(v.Deleted(count=count), rules=("BATCH-15",))
+        rules = ("BATCH-15", "BATCH-18") if count < command.count else ("BATCH-15",)
+        return Answer(v.Deleted(count=count), rules=rules)
 
     def check_deletion(self, entity: Entity, count: int) -> None:
         """BATCH-19, BATCH-20, LIFE-11: check that this many messages may be deleted."""

@@ -7,6 +7,7 @@ all of them or none.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.ambiguities import DeferredExpiry
@@ -17,6 +18,13 @@ from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Refusal
 
 __all__ = ["Deferral"]
+
+RULES_OF_STATES: Final[dict[State, tuple[v.RuleId, ...]]] = {
+    State.ACTIVE: ("DEFER-03", "DEFER-04"),
+    State.LOCKED: ("DEFER-03",),
+    State.DEFERRED_LOCKED: ("DEFER-05",),
+}
+"""State of a message that is not given by its number, to the rules that say so."""
 
 
 class Deferral(Family):
@@ -41,7 +49,12 @@ class Deferral(Family):
                 raise Refusal(v.Error.MESSAGE_NOT_FOUND, "TTL-11")
             return self.expire(expired)
         views = [self.give(queued, command.mode) for queued in messages]
-        return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=("DEFER-02",))
+        rules: tuple[v.RuleId, ...] = ("DEFER-02",)
+        if len(views) > 1 and not several:
+            rules += ("DEFER-11",)
+        if session is not None:
+            rules += ("DEFER-12",)
+        return Answer(v.ReceivedSeveral(messages=tuple(views)), rules=rules)
 
     def fate_of_expired(self, entity: Entity) -> str:
         """TTL-10, TTL-11: return what becomes of expired messages that are asked for.
@@ -64,8 +77,12 @@ class Deferral(Family):
     def find(self, entity: Entity, number: int, session: Session | None) -> QueuedMessage:
         """DEFER-03 to DEFER-05, DEFER-12: return the unlocked deferred message with this number."""
         queued = entity.messages.get(number)
-        if queued is None or queued.state is not State.DEFERRED or queued.session is not session:
+        if queued is None:
             raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
+        if queued.state is not State.DEFERRED:
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, *RULES_OF_STATES[queued.state])
+        if queued.session is not session:
+            raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-12")
         if queued.partition in entity.base.down:
             raise self.rules.partitions.outage("LIFE-11")
         return queued

@@ -98,7 +98,8 @@ class Keys(Family):
             return self.place_without_key(entity, size, timeout)
         partition = self.home(entity, key)
         if partition in entity.base.down:
-            raise self.rules.partitions.outage("KEY-03")
+            of_topic = ("TOPIC-10",) if entity.subscriptions is not None else ()
+            raise self.rules.partitions.outage("KEY-03", *of_topic)
         if not self.rules.sizes.has_room(entity, partition, size):
             raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-07")
         return partition

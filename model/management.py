@@ -53,7 +53,13 @@ class Management(Family):
         size = self.rules.sizes.granted_size(command.max_size)
         settings = EntitySettings.of(command, partitioned=partitioned, max_size=size)
         self.create(command.queue, EntityKind.QUEUE, settings)
-        return Answer(DONE, rules=("MGMT-01",))
+        return Answer(DONE, rules=self.rules_of_creation(settings, "MGMT-01"))
+
+    def rules_of_creation(self, settings: EntitySettings, option: v.RuleId) -> tuple[v.RuleId, ...]:
+        """MGMT-01 to MGMT-03, PREM-14, PREM-16: return why an entity is partitioned, or not."""
+        if not settings.partitioned:
+            return ("MGMT-03",)
+        return ("PREM-14", "PREM-16") if self.namespace.profile.is_partitioned else (option,)
 
     @handles(v.RestoreQueue)
     def restore_queue(self, command: v.RestoreQueue, connection: str) -> Answer:
@@ -187,7 +193,23 @@ class Management(Family):
             availability=self.availability(entity),
             transfer_dead_letters=0 if transfers is None else len(transfers.messages),
         )
-        return Answer(v.Described(description=description), rules=("MGMT-11",))
+        rules = ("MGMT-11", *self.rules_of_description(entity))
+        return Answer(v.Described(description=description), rules=rules)
+
+    def rules_of_description(self, entity: Entity) -> tuple[v.RuleId, ...]:
+        """MGMT-20 to MGMT-23, MGMT-29, MGMT-30: return what decides what changes of a description.
+
+        A topic has no messages to be counted.
+        """
+        rules: tuple[v.RuleId, ...] = ("MGMT-21", "MGMT-23") if entity.base.down else ("MGMT-22",)
+        if entity.kind is EntityKind.TOPIC:
+            return rules[:1]
+        if entity.settings.partitioned:
+            rules += ("MGMT-20",)
+        if entity.scheduled:
+            is_counted = self.namespace.reading(ScheduledCount) is ScheduledCount.COUNTED
+            rules += ("MGMT-29",) if is_counted else ("MGMT-30",)
+        return rules
 
     def count(self, entity: Entity) -> int:
         """MGMT-20, MGMT-23, MGMT-29, MGMT-30: return the message count in an entity's description.
@@ -233,7 +255,12 @@ class Management(Family):
             if refused or command.status is v.EntityStatus.SEND_DISABLED:
                 raise Refusal(v.Error.INVALID_OPERATION)
         self.apply_update(entity, command)
-        return Answer(DONE, rules=("MGMT-12",))
+        rules: tuple[v.RuleId, ...] = ("MGMT-12",)
+        if entity.settings.partitioned:
+            rules += ("MGMT-17",)
+        if command.forward_to is not None:
+            rules += ("FWD-05",)
+        return Answer(DONE, rules=rules)
 
     def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
         """MGMT-04, MGMT-12 to MGMT-14, SIZE-16: apply all changes of an update, or refuse it."""

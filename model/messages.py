@@ -15,7 +15,7 @@ from busproof.model.answers import DONE, EMPTY, Answer, view_of
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
 from busproof.model.state import Entity, Partition, QueuedMessage, Session
-from busproof.model.values import DIRECT, InTransit, Key, Refusal
+from busproof.model.values import DIRECT, EntityKind, InTransit, Key, Refusal
 
 __all__ = ["Messages"]
 
@@ -27,6 +27,8 @@ RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
     "MessageId": ("KEY-10",),
 }
 """Property that is the key, to the rule by which it selects the partition."""
+QUEUE: Final = EntityKind.QUEUE
+RULES_OF_QUEUES: Final[tuple[v.RuleId, ...]] = ("LIFE-01",)
 
 
 class Messages(Family):
@@ -43,9 +45,13 @@ class Messages(Family):
         self.rules.limits.check_message(message)
         key = self.key_of(entity, message)
         partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
-        self.accept(entity, message, key, partition, DIRECT)
-        answer = Answer(DONE, partition, RULES_OF_KEYS[key and key.source])
-        return self.rules.topics.taken(entity, answer)
+        rules = RULES_OF_KEYS[key and key.source]
+        if not self.accept(entity, message, key, partition, DIRECT):
+            rules = ("KEY-11" if entity.settings.partitioned else "DUP-04", *rules)
+        elif entity.subscriptions is not None:
+            rules = ("TOPIC-01" if entity.subscriptions else "TOPIC-04", *rules)
+        answer = Answer(DONE, partition, rules)
+        return answer if entity.status is OPEN else self.rules.topics.taken(entity, answer)
 
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """SESS-01, KEY-08, DUP-12: check that a message may be sent, and return its key."""
@@ -76,11 +82,17 @@ class Messages(Family):
         key: Key | None,
         partition: int,
         transit: InTransit,
-    ) -> None:
-        """DUP-04, FWD-04, TOPIC-01: accept a message, and pass it on unless it is a copy."""
+    ) -> bool:
+        """DUP-04, FWD-04, TOPIC-01: accept a message, and pass it on unless it is a copy.
+
+        Returns:
+            Whether it was none.
+        """
         detects = entity.settings.duplicate_detection
-        if not (detects and self.rules.duplicates.is_duplicate(entity, message, key)):
-            self.arrive(entity, message, partition, transit)
+        if detects and self.rules.duplicates.is_duplicate(entity, message, key):
+            return False
+        self.arrive(entity, message, partition, transit)
+        return True
 
     def arrive(
         self, entity: Entity, message: v.Message, partition: int, transit: InTransit
@@ -165,26 +177,40 @@ class Messages(Family):
     def receive(self, command: v.Receive, connection: str) -> Answer:
         """LIFE-01, LIFE-09: give an available message, if there is one."""
         source = self.source(command, connection)
-        view = None if source is None else self.give_next(*source, command.mode, connection)
+        if source is None:
+            return Answer(EMPTY)
+        entity, session = source
+        view = self.give_next(entity, session, command.mode, connection)
         if view is None:
-            return Answer(EMPTY, rules=("LIFE-08",))
-        return Answer(v.Received(message=view), rules=("LIFE-01",))
+            return Answer(EMPTY, rules=self.rules_of_nothing(entity, connection))
+        plain = session is None and entity.kind is QUEUE
+        rules = RULES_OF_QUEUES if plain else self.rules_of_receive(entity, session)
+        return Answer(v.Received(message=view), rules=rules)
+
+    def rules_of_receive(self, entity: Entity, session: Session | None) -> tuple[v.RuleId, ...]:
+        """KEY-06, TOPIC-20, DLQ-07: return the rules by which a message is received."""
+        if session is not None:
+            return ("LIFE-01", "KEY-06")
+        return ("LIFE-01", "TOPIC-20" if entity.kind is EntityKind.SUBSCRIPTION else "DLQ-07")
+
+    def rules_of_nothing(self, entity: Entity, connection: str) -> tuple[v.RuleId, ...]:
+        """LIFE-08, LIFE-09: return the rules by which nothing is received."""
+        caches = entity.caches.items()
+        others = (one for other, cached in caches if other != connection for one in cached)
+        if any(one.cached_by is not None and one.is_there for one in others):
+            return ("LIFE-08",)
+        return ("LIFE-09",) if entity.settings.partitioned else ()
 
     def source(
         self, command: v.Receive | v.ReceiveBatch, connection: str
     ) -> tuple[Entity, Session | None] | None:
         """TOPIC-05, SESS-02: return entity and session to receive from, or nothing to receive."""
         name = command.session_id
-        entity = self.namespace.entities.get(command.queue)
-        if (
-            entity is None
-            or entity.subscriptions is not None
-            or entity.settings.forward_to is not None
-            or entity.status is not OPEN
-        ):
-            if self.rules.topics.looks_empty(command.queue):
-                return None
-            entity = self.rules.topics.receivable(command.queue)
+        known = self.namespace.entities.get(command.queue)
+        plain = known is not None and known.subscriptions is None and not known.settings.forward_to
+        if not plain and self.rules.topics.looks_empty(command.queue):
+            return None
+        entity = self.rules.topics.receivable(command.queue)
         if name is None and not entity.settings.requires_session:
             return entity, None  # as nearly always
         other_kind = entity.settings.requires_session is (name is None)

@@ -203,15 +203,32 @@ class Partitions(Family):
         if command.session_id is not None:
             queued = self.in_session(entity, up, command.session_id, start or 0)
         elif start is not None:
-            views = islice(self.onwards(entity, up, start), command.count)
-            return Answer(v.Peeked(messages=tuple(views)), rules=("PART-20", "LIFE-07"))
+            views = tuple(islice(self.onwards(entity, up, start), command.count))
+            rules = ("PART-20", *self.rules_of_peek(command, views))
+            return Answer(v.Peeked(messages=views), rules=rules)
         else:
             up = self.order(entity, up)
             queued = self.from_the_first(entity, up, command.count)
         peeked = [shown(message) for message in islice(queued, command.count)]
         if command.session_id is None:
             peeked += islice(self.scheduled(entity, up), command.count - len(peeked))
-        return Answer(v.Peeked(messages=tuple(peeked)), rules=("LIFE-07",))
+        return Answer(v.Peeked(messages=tuple(peeked)), rules=self.rules_of_peek(command, peeked))
+
+    def rules_of_peek(
+        self, command: v.Peek, views: Sequence[v.MessageView]
+    ) -> tuple[v.RuleId, ...]:
+        """DEFER-09, PART-19, SCHED-08, SESS-23: return the rules by which a peek shows these."""
+        states = {view.state for view in views}
+        rules: tuple[v.RuleId, ...] = ("LIFE-07",)
+        if len(views) == command.count:
+            rules += ("PART-19",)
+        if v.MessageState.DEFERRED in states:
+            rules += ("DEFER-09",)
+        if v.MessageState.SCHEDULED in states:
+            rules += ("SCHED-08",)
+        if command.session_id is not None:
+            rules += ("SESS-23",)
+        return rules
 
     def from_the_first(
         self, entity: Entity, up: Sequence[Partition], count: int

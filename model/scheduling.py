@@ -36,7 +36,12 @@ class Scheduling(Family):
         scheduled = self.numbered(entity, message, key, partition, due)
         self.plan(scheduled)
         outcome = v.Scheduled(sequence_number=scheduled.number)
-        return self.rules.topics.taken(entity, Answer(outcome, partition, ("SCHED-03",)))
+        rules: tuple[v.RuleId, ...] = ("SCHED-03",)
+        if key is not None:
+            rules += ("SCHED-09",)
+        if command.delay <= 0:
+            rules += ("SCHED-14",)
+        return self.rules.topics.taken(entity, Answer(outcome, partition, rules))
 
     def place(self, entity: Entity, message: v.Message, key: Key | None) -> int:
         """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.

@@ -34,7 +34,7 @@ from busproof.model.family import Family, handles
 from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import Action
 from busproof.model.state import Entity, Session
-from busproof.model.values import Key, Refusal
+from busproof.model.values import EntityKind, Key, Refusal
 
 __all__ = ["Sessions"]
 
@@ -103,7 +103,8 @@ class Sessions(Family):
             session = self.known(entity, command.session_id, partition)
         self.rules.partitions.check_up(entity, session.partition, "SESS-25")
         self.hold(session, connection)
-        return Answer(DONE, rules=("SESS-03",))
+        of_topic = entity.kind is EntityKind.SUBSCRIPTION
+        return Answer(DONE, rules=("SESS-03", "TOPIC-13") if of_topic else ("SESS-03",))
 
     def requiring_sessions(self, path: str) -> Entity:
         """SESS-02: return the entity with this path, which has to require sessions."""
@@ -230,13 +231,14 @@ class Sessions(Family):
             self.rules.sizes.charge(session.entity, session.partition, more)
         self.namespace.journal.touch(session)
         session.state = state
-        return Answer(DONE, rules=("SESS-17",))
+        return Answer(DONE, rules=("SESS-18" if state is None else "SESS-17",))
 
     @handles(v.GetSessionState)
     def get_state(self, command: v.GetSessionState, connection: str) -> Answer:
         """SESS-16, SESS-17, SESS-19: return the state of a session."""
         session = self.own(command, connection)
-        return Answer(v.SessionState(state=session.state), rules=("SESS-17",))
+        rule = "SESS-16" if session.state is None else "SESS-17"
+        return Answer(v.SessionState(state=session.state), rules=(rule,))
 
     def own(self, command: OfHolder, connection: str) -> Session:
         """SESS-12, SESS-21, SESS-25: return a session that the connection holds."""

@@ -97,8 +97,7 @@ def step(
     else:
         forget(namespace)
     namespace.choices = choices
-    heap = namespace.timers.heap
-    if heap and heap[0][0] <= namespace.now:  # as `is_due`, in each step
+    if namespace.timers.is_due(namespace.now):
         run_timers(namespace, namespace.now)
         mark = journal.mark()
     try:

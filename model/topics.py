@@ -59,10 +59,13 @@ class Topics(Family):
         return entity
 
     def taken(self, entity: Entity, answer: Answer) -> Answer:
-        """MGMT-26: return the answer to a send, unless only its entity's status refuses it."""
-        if entity.status is ACTIVE or entity.status.takes or answer.refused is not None:
+        """MGMT-26, MGMT-28: return the answer to a send, unless its entity's status refuses it."""
+        if entity.status is ACTIVE or answer.refused is not None:
             return answer
-        raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
+        if not entity.status.takes:
+            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
+        answer.rules = ("MGMT-28", *answer.rules)
+        return answer
 
     def readable(self, path: str) -> Entity:
         """TOPIC-05: return the entity with this path, but no topic, which has no messages."""
@@ -177,7 +180,7 @@ class Topics(Family):
         size = self.rules.sizes.granted_size(command.max_size)
         settings = EntitySettings.of(command, partitioned=partitioned, max_size=size)
         self.rules.management.create(command.topic, EntityKind.TOPIC, settings)
-        return Answer(DONE, rules=("MGMT-02",))
+        return Answer(DONE, rules=self.rules.management.rules_of_creation(settings, "MGMT-02"))
 
     @handles(v.CreateSubscription)
     def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
@@ -230,7 +233,9 @@ class Topics(Family):
             subscription_count=len(topic.subscriptions or ()),
             availability=self.rules.management.availability(topic),
         )
-        return Answer(v.TopicDescribed(description=description), rules=("MGMT-11",))
+        changing = self.rules.management.rules_of_description(topic)
+        rules = ("MGMT-11", "TOPIC-24", *changing)
+        return Answer(v.TopicDescribed(description=description), rules=rules)
 
     @handles(v.UpdateTopic)
     def update_topic(self, command: v.UpdateTopic, connection: str) -> Answer:

@@ -91,6 +91,7 @@ class Transactions(Family):
 
         def attempt(transaction: Transaction) -> Answer:
             self.rules.batches.check(entity, messages)
+            rules = self.rules_of_send(entity, transaction)
             partitions = set()
             for message in messages:
                 key = self.key_of(entity, transaction, message)
@@ -98,7 +99,7 @@ class Transactions(Family):
                 buffered = BufferedSend(entity, message, key, partition, self.namespace.now)
                 self.buffer(transaction, buffered)
                 partitions.add(partition)
-            return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
+            return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, rules)
 
         transaction = self.running(name)
         at_once = self.namespace.reading(TxnRefusal) is TxnRefusal.AT_SEND
@@ -106,6 +107,13 @@ class Transactions(Family):
             # A transaction that a refusal has ended accepts nothing more (TXN-AFTER-REFUSAL).
             raise Refusal(v.Error.INVALID_OPERATION)
         return self.within(transaction, attempt, at_once=at_once)
+
+    def rules_of_send(self, entity: Entity, transaction: Transaction) -> tuple[v.RuleId, ...]:
+        """TXN-01, TXN-02, TXN-05, TXN-10, TXN-14: return the rules by which a send is accepted."""
+        if not entity.settings.partitioned:
+            return ("TXN-01", "TXN-14")
+        earlier = any(send.entity is entity for send in transaction.sends)
+        return ("TXN-02", "TXN-10") if earlier else ("TXN-01", "TXN-05")
 
     def within(
         self,
@@ -295,7 +303,12 @@ class Transactions(Family):
         # First, because a message that is removed makes room for one that is sent.
         for enlisted in transaction.settlements:
             self.check_settlement(enlisted)
-            queued = self.rules.locks.locked_under(enlisted.entity, enlisted.token, enlisted.action)
+            try:
+                queued = self.rules.locks.locked_under(
+                    enlisted.entity, enlisted.token, enlisted.action
+                )
+            except Refusal as refusal:
+                raise Refusal(refusal.error, "LOCK-13", *refusal.rules) from None
             self.rules.locks.apply(queued, enlisted.action, enlisted.reason)
         for change in transaction.rule_changes:
             # A change that has become impossible has no effect (FEAT-19).
@@ -361,4 +374,5 @@ class Transactions(Family):
         self.namespace.journal.touch(transaction)
         transaction.ended = True
         self.release(transaction)
-        return Answer(DONE, rules=("TXN-13",))
+        rules = ("TXN-13", "LOCK-12") if transaction.settlements else ("TXN-13",)
+        return Answer(DONE, rules=rules)

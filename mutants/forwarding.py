@@ -236,11 +236,11 @@ class ForwardedCopiesKept(Messages):
         key: Key | None,
         partition: int,
         transit: InTransit,
-    ) -> None:
-        if transit.hops:
-            self.arrive(entity, message, partition, transit)
-        else:
-            super().accept(entity, message, key, partition, transit)
+    ) -> bool:
+        if not transit.hops:
+            return super().accept(entity, message, key, partition, transit)
+        self.arrive(entity, message, partition, transit)
+        return True
 
 
 @mutant("FWD-14", (*PAIR, *SENT, TAKE))

@@ -191,6 +191,12 @@ def others_received(bus: Bus, deleted: int, views: list[v.MessageView], number: 
     assert len(views) == len(bus.sent) - deleted, views
 
 
+@then(parsers.parse("at most {number:d} message was deleted"))
+def few_deleted(deleted: int, number: int) -> None:
+    """Check that no more was deleted than there was."""
+    assert deleted <= number, deleted
+
+
 @then("none of them was deleted")
 def none_deleted(deleted: int) -> None:
     """Check that nothing was deleted."""

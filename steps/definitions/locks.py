@@ -92,6 +92,12 @@ def settles_together(
     return _settle_together(bus, queue, several, DISPOSITIONS[how])
 
 
+@when("each of them is completed twice in one request", target_fixture="outcome")
+def names_locks_twice(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> v.Outcome:
+    """Try to complete all of the locked messages at once, with each lock named twice."""
+    return _settle_together(bus, queue, [*several, *several], v.Disposition.COMPLETE)
+
+
 @when(parsers.re(rf"all of them are {HOW} in one request, or else one by one"))
 def settles_somehow(bus: Bus, queue: str, several: tuple[v.MessageView, ...], how: str) -> None:
     """Settle all of the locked messages at once or, if that is refused, one by one."""
