@@ -45,8 +45,9 @@ class Break:
     Attributes:
         kind: what tells it from other kinds.
         what: a sentence on what differs.
-        verdict: `breaks`; `may break` where the target is free to answer as before, or only
-            describes something else; `eased` where it accepts what is refused now.
+        verdict: `breaks`; `may break` where the target is free to answer as before, only
+            describes something else, or refuses with another error; `eased` where it accepts what
+            is refused now.
         rules: the rules of the target that decide, the deciding one first.
         before: the rules of the source that decide; empty if its answer needs none.
         first: the first request of this kind.

@@ -25,6 +25,7 @@ UNANSWERED: Final = "no answer came"
 OUTAGE: Final = "a partition was down"
 KEPT: Final = "a message is kept there that is dropped here"
 DROPPED: Final = "a message is dropped there that is kept here"
+OF_TRANSACTIONS: Final = ("BeginTransaction", "CommitTransaction", "RollBackTransaction")
 ARRIVALS: Final = v.Send | v.SendBatch | v.Schedule | v.CommitTransaction
 
 
@@ -139,11 +140,15 @@ class Comparison:
 
     def _break_of(self, after: Objection, example: Example) -> Break:
         rules = after.rules
+        is_refused_here = isinstance(example.here, v.Refused)
+        is_refused_there = isinstance(after.outcome, v.Refused)
         verdict = BREAKS if after.certain else MAY_BREAK
-        if isinstance(example.here, v.Refused) and not isinstance(after.outcome, v.Refused):
-            verdict = EASED
+        if is_refused_here:
+            # Only the error differs, or the client is better off.
+            verdict = MAY_BREAK if is_refused_there else EASED
         name = type(example.command).__name__
-        inside = " in a transaction" * (getattr(example.command, "transaction", None) is not None)
+        transaction = getattr(example.command, "transaction", None)
+        inside = " in a transaction" * (transaction is not None and name not in OF_TRANSACTIONS)
         words = f"{_plain(name)}{inside}: {_words_of(after, example)}"
         before = self._source.rules
         decided = before if verdict == EASED else rules

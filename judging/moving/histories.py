@@ -12,7 +12,7 @@ from busproof.judging.moving.comparison import Comparison, Said
 from busproof.judging.moving.targets import name_profile, name_target, target_profile
 from busproof.spec import Catalogue
 
-__all__ = ["compare_history"]
+__all__ = ["compare_events", "compare_history"]
 
 ASKS: Final = v.Send | v.SendBatch | v.Schedule | v.Creation
 """Requests that can have taken effect before their answer came."""
@@ -32,13 +32,14 @@ def compare_history(history: History, catalogue: Catalogue, target: str) -> Move
         comparison = Comparison(source, other, move=move)
         for command in () if header.began is None else header.began.settings:
             comparison.saw(command, v.Done(), "settings", Said(client="settings"))
-        _compare(comparison, header, scenario.name, scenario.events)
+        compare_events(comparison, header, scenario.name, scenario.events)
     return move
 
 
-def _compare(
+def compare_events(
     comparison: Comparison, header: Header, scenario: str, events: Iterable[v.Event]
 ) -> None:
+    """Compare the events of one scenario, which began in an empty namespace."""
     is_real = header.clock is v.Clock.REAL
     for event in _in_order(tuple(events)) if is_real else events:
         at = _moment(event)

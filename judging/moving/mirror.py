@@ -97,6 +97,7 @@ class Mirror:
         self._lost: set[Hashable] = set()
         self._absent: set[str] = set()
         self._pending: dict[str, list[v.Command]] = {}
+        self._outside: set[str] = set()
         self.enqueued: list[QueuedMessage] = []
         self.rules: tuple[v.RuleId, ...] = ()
         self.lacks = False
@@ -107,8 +108,10 @@ class Mirror:
         """Decide a request, object if the answer differs, and go where the other bus is."""
         self.enqueued = []
         self.rules = ()
-        self.lacks = self._is_out_of_reach(command)
-        if isinstance(command, v.AdvanceClock):
+        self.lacks = self._is_out_of_reach(command, outcome)
+        if self.lacks:
+            self._pass_over(command, outcome, connection)
+        elif isinstance(command, v.AdvanceClock):
             self.pass_time(self.namespace.now + command.duration)
         if self.lacks or isinstance(command, v.AdvanceClock | OUTAGES):
             return None
@@ -180,11 +183,14 @@ class Mirror:
         found = [self._records.find(path, view) for view in views]
         self.drop(queued for queued in found if queued is not None)
 
-    def _is_out_of_reach(self, command: v.Command) -> bool:
-        """Return whether a request is for an entity or a message that the model lacks by now."""
+    def _is_out_of_reach(self, command: v.Command, outcome: v.Outcome) -> bool:
+        """Return whether a request is about an entity, message or transaction that is not here."""
+        if getattr(command, "transaction", None) in self._outside:
+            return True
         path = v.owner_of(getattr(command, "queue", getattr(command, "topic", "")))
         if any(f"{path}/".startswith(f"{absent}/") for absent in self._absent):
-            if not isinstance(command, CREATIONS):
+            # It may be created once more, with other settings.
+            if not isinstance(command, CREATIONS) or isinstance(outcome, v.Refused):
                 return True
             self._absent.discard(path)
         if isinstance(command, SETTLEMENTS | v.RenewLock):
@@ -194,6 +200,24 @@ class Mirror:
         if isinstance(command, v.CancelScheduled):
             return ("number", command.sequence_number) in self._lost
         return False
+
+    def _pass_over(self, command: v.Command, outcome: v.Outcome, connection: str) -> None:
+        """Note what a request does that is out of reach here."""
+        if isinstance(outcome, v.Refused):
+            return
+        within: Any = self._translate(command)  # of any kind that may be in a transaction
+        if getattr(command, "transaction", None) in self._outside:
+            if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
+                self._outside.discard(command.transaction)
+                self._finish(command, outcome, connection)
+            else:
+                alone = attrs.evolve(within, transaction=None)
+                self._pending.setdefault(within.transaction, []).append(alone)
+        elif isinstance(command, v.Send | v.Schedule):
+            self.lose(command.message)
+        elif isinstance(command, v.SendBatch):
+            for message in command.messages:
+                self.lose(message)
 
     # Requests that say themselves what they do -------------------------------------------------
 
@@ -312,7 +336,9 @@ class Mirror:
         match command:
             case v.CommitTransaction():
                 self._apply_singly(command.transaction, connection)
-            case v.BeginTransaction() | v.RollBackTransaction():
+            case v.BeginTransaction():
+                self._outside.add(command.transaction)
+            case v.RollBackTransaction():
                 pass
             case _ if transaction is not None:
                 alone = attrs.evolve(within, transaction=None)
@@ -516,17 +542,19 @@ def _alternatives(command: v.Command) -> Iterator[v.Command]:
     """Yield requests that do what another namespace may accept in place of a request."""
     match command:
         case v.CreateQueue() | v.CreateTopic():
-            for partitioned in (True, False):
-                for size in dict.fromkeys((command.max_size, None)):
-                    yield attrs.evolve(command, partitioned=partitioned, max_size=size)
+            plain: dict[str, Any] = {"duplicate_detection": False}
+            for changes in ({}, plain):
+                for partitioned in (True, False):
+                    for size in dict.fromkeys((command.max_size, None)):
+                        yield attrs.evolve(
+                            command, partitioned=partitioned, max_size=size, **changes
+                        )
         case v.RestoreQueue():
             yield v.CreateQueue(
                 queue=command.queue,
                 requires_session=command.requires_session,
                 duplicate_detection=command.duplicate_detection,
             )
-        case v.CreateSubscription():
-            yield attrs.evolve(command, forward_to=None, forward_dead_letters_to=None)
         case v.Send() | v.Schedule():
             message = command.message
             # A keyless message, one with the session alone, and one of no size.

@@ -170,6 +170,50 @@ def test_an_entity_that_the_target_lacks_is_one_break() -> None:
     assert list(client.move.apart.values()) == [3]
 
 
+def test_a_transaction_that_the_target_does_not_begin_is_one_break() -> None:
+    client = Client("basic")
+    client.do(v.BeginTransaction(transaction="t"))
+    for number in range(3):
+        client.do(send(f"m{number}", transaction="t", partition_key="a"))
+    client.do(v.CommitTransaction(transaction="t"))
+    client.do(v.BeginTransaction(transaction="u"))
+    client.do(send("lost", transaction="u", partition_key="a"))
+    client.do(v.RollBackTransaction(transaction="u"))
+    for _ in range(3):
+        client.receive()
+    client.do(v.Receive(queue="q"))
+
+    (kind,) = client.move.of(BREAKS)
+    assert (kind.what, kind.seen) == ("begin transaction: refused as invalid-operation", 2)
+    # The sends and the ends of the transactions.
+    assert list(client.move.apart.values()) == [6]
+
+
+def test_what_an_entity_forwards_that_the_target_lacks_is_not_missed() -> None:
+    client = Client("basic")
+    client.do(v.CreateQueue(queue="f", partitioned=True, forward_to="q"))
+    client.do(send("m", queue="f"))
+    client.receive()
+    client.do(v.Receive(queue="q"))
+    again = client.do(v.CreateQueue(queue="f", partitioned=True))
+
+    assert isinstance(again, v.Refused)
+    (kind,) = client.move.of(BREAKS)
+    assert (kind.entities, kind.rules) == ({"f": 1}, ("MGMT-24",))
+
+
+def test_another_error_may_break() -> None:
+    client = Client("premium:4", REGULAR)
+    message = v.Message(body="m", session_id="a", partition_key="b")
+    client.do(v.Schedule(queue="q", message=message, delay=SECOND, transaction="none"))
+
+    (kind,) = client.move.of(MAY_BREAK)
+    assert kind.what == (
+        "schedule in a transaction: refused as invalid-operation in place of not-found"
+    )
+    assert client.rules() == []
+
+
 def test_a_message_that_the_target_refuses_is_sent_as_it_takes_it() -> None:
     client = Client("premium:4", REGULAR)
     client.comparison.saw(
