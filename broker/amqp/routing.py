@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
-from proton import Link, Message, Terminus, symbol, ulong
+from proton import Described, Link, Message, Terminus, symbol, ulong
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.coordinator import Coordinator
@@ -178,9 +178,10 @@ def _session(
         # Python records its session only if the address is exactly the one that it sent.
         link.source.copy(link.remote_source)
         link.source.filter.clear()
-        # The filter names the session. JavaScript treats another one than requested as a session
-        # that cannot be locked.
-        link.source.filter.put_dict({symbol(SESSION_FILTER): taken})
+        # The filter names the session, in the form in which the client asked: JavaScript treats a
+        # described one as a session that cannot be locked, and Go reads no other.
+        named = taken if described is None else Described(described.descriptor, taken)
+        link.source.filter.put_dict({symbol(SESSION_FILTER): named})
         link.target.copy(link.remote_target)
         link.snd_settle_mode = link.remote_snd_settle_mode
         link.rcv_settle_mode = link.remote_rcv_settle_mode
@@ -189,6 +190,9 @@ def _session(
         link.open()
         return node
 
+    described = session_id if isinstance(session_id, Described) else None
+    if described is not None:
+        session_id = described.value
     # An empty id names a session, too; only null requests the next one.
     if session_id is None:
         SessionSeeker(connection, link, path, holder, opened).begin()
