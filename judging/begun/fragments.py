@@ -52,6 +52,7 @@ class Fragment:
         indices: the index of each event in the history.
         left_out: connections with receives that were left out.
         is_certain: whether a message that was sent is surely there until somebody takes it.
+        has_message_ids: whether its messages have their MessageIds.
         unjudged: how many events are left out or weakened, by reason.
     """
 
@@ -61,6 +62,7 @@ class Fragment:
     indices: tuple[int, ...]
     left_out: frozenset[str]
     is_certain: bool
+    has_message_ids: bool
     unjudged: Counter[Reason] = attrs.field(factory=Counter)
 
 
@@ -270,6 +272,7 @@ class _Fragmenting:
             indices=tuple(index for index, _ in translated),
             left_out=frozenset(self._left_out),
             is_certain=self._is_certain,
+            has_message_ids=self._is_plain,
             unjudged=self._unjudged,
         )
 

@@ -144,6 +144,8 @@ def _judged(
         begun=True,
         fleeting=not fragment.is_certain,
         left_out=fragment.left_out,
+        # A library assigns them to messages that were sent; where they are left out it does not.
+        assigns_message_ids=observability.assigns_message_ids and fragment.has_message_ids,
     )
     start: tuple[Namespace, ...] = (fresh_namespace(held_to, seen),)
     for event in fragment.before:

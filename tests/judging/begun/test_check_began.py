@@ -58,14 +58,20 @@ FROM_BEFORE: list[tuple[v.Command, v.Outcome]] = [
 ]
 
 
+CAPABILITIES = ("peek-lock", "sequence-numbers", "witness")
+
+
 def write(
-    folder: Path, exchanges: list[tuple[v.Command, v.Outcome]], began: Began | None = None
+    folder: Path,
+    exchanges: list[tuple[v.Command, v.Outcome]],
+    began: Began | None = None,
+    capabilities: tuple[str, ...] = CAPABILITIES,
 ) -> str:
     """Write a history of one client on a real clock; return its path."""
     header = Header(
         profile=v.profile_for(load()),
         clock=v.Clock.REAL,
-        capabilities=("peek-lock", "sequence-numbers", "witness"),
+        capabilities=capabilities,
         began=began,
     )
     path = folder / "history.jsonl"
@@ -104,6 +110,21 @@ def test_only_what_no_past_explains_is_accused(
     history = write(tmp_path, events)
     assert code == main(["check", history, "--began", "unknown", "--format", "json"])
     assert rules == violated_rules(capsys)
+
+
+def test_a_dead_letter_of_a_client_library_may_have_been_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a library assigned is not known there; it was taken for a MessageId that was lost."""
+    name = "orders/$deadletterqueue"
+    view = v.MessageView(body="old", message_id="m", sequence_number=1, lock_token="t")
+    exchanges: list[tuple[v.Command, v.Outcome]] = [
+        (v.Receive(queue=name), v.Received(message=view)),
+        (v.Complete(queue=name, lock_token="t"), v.Done()),
+    ]
+    history = write(tmp_path, exchanges, Began(), (*CAPABILITIES, "client-library", "dead-letter"))
+    assert 3 == main(["check", history, "--format", "json"])
+    assert [] == violated_rules(capsys)
 
 
 def test_a_file_with_the_settings_accuses_more(
