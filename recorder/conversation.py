@@ -13,7 +13,6 @@ from busproof.recorder import management
 from busproof.recorder import outcomes as o
 from busproof.recorder.desk import Desk
 from busproof.recorder.frames import Frame, Unreadable
-from busproof.recorder.journal import Call
 from busproof.recorder.links import (
     NEXT,
     AmqpSession,
@@ -28,6 +27,7 @@ from busproof.recorder.links import (
 )
 from busproof.recorder.messages import Content, content_of, inner_messages
 from busproof.recorder.names import MANAGEMENT, entity_of
+from busproof.recorder.requests import Call
 
 __all__ = ["Conversation"]
 
@@ -89,7 +89,8 @@ class Conversation:
         Raises:
             Unreadable: they are not AMQP.
         """
-        self._taken(self._asked, self._ask, data)
+        for frame in self._asked.feed(data):
+            self.take(frame, by_client=True)
 
     def answered(self, data: bytes) -> None:
         """Take bytes of the service, before they are passed on.
@@ -97,18 +98,22 @@ class Conversation:
         Raises:
             Unreadable: they are not AMQP.
         """
-        self._taken(self._answered, self._answer, data)
+        for frame in self._answered.feed(data):
+            self.take(frame, by_client=False)
 
-    def _taken(
-        self, splitter: f.Splitter, handlers: dict[int, Callable[[Frame], None]], data: bytes
-    ) -> None:
-        for frame in splitter.feed(data):
-            handler = handlers.get(frame.code)
-            if handler is not None:
-                try:
-                    handler(frame)
-                except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-                    raise Unreadable(f"a frame has unexpected values: {error!r}") from None
+    def take(self, frame: Frame, *, by_client: bool) -> None:
+        """Take a frame, of the client or of the service.
+
+        Raises:
+            Unreadable: its values make no sense here.
+        """
+        handler = (self._ask if by_client else self._answer).get(frame.code)
+        if handler is None:
+            return
+        try:
+            handler(frame)
+        except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+            raise Unreadable(f"a frame has unexpected values: {error!r}") from None
 
     def over(self) -> None:
         """Note that the connection is over; what was not answered never will be."""
@@ -521,7 +526,7 @@ class Conversation:
         for number in deliveries_in(first, last):
             if role is RECEIVES:
                 calls = session.sent.get(number)
-                if calls is not None and (state is None or state.code != 0x23):
+                if calls is not None and (state is None or state.code != o.RECEIVED):
                     del session.sent[number]
                     for call in calls:
                         self._journal.end(call, self._of_send(call, state))
@@ -610,6 +615,10 @@ class Conversation:
         *,
         settled: bool,
     ) -> None:
+        if state.code == o.ACCEPTED_OR_RELEASED:
+            del session.got[number]
+            self._settle_either_way(delivery)
+            return
         command = settlement_of(delivery, state, transaction)
         if command is None:
             if state.code == o.RELEASED and delivery.number is not None:
@@ -625,6 +634,17 @@ class Conversation:
                 del session.got[number]
         else:
             session.settling[number] = call, command, state.code
+
+    def _settle_either_way(self, delivery: Delivery) -> None:
+        """Write a settlement that is either of two as both, of which none need have happened."""
+        where: Any = {"queue": delivery.link.path, "lock_token": delivery.token}
+        if delivery.number is not None:
+            self._desk.released.setdefault(delivery.link.path, set()).add(delivery.number)
+        commands: list[v.Command] = [v.Complete(**where), v.Abandon(**where)]
+        client = f"{delivery.link.client}.settle"
+        calls = [self._journal.begin(client, self._name, command) for command in commands]
+        for call in calls:
+            self._journal.end(call, v.Indeterminate(detail="the log does not say which it was"))
 
     # Management.
 

@@ -5,8 +5,8 @@ from itertools import count
 import attrs
 
 from busproof import vocabulary as v
-from busproof.recorder.journal import Journal
 from busproof.recorder.messages import Privacy
+from busproof.recorder.requests import Requests
 from busproof.recorder.tally import Tally
 
 __all__ = ["Desk"]
@@ -17,7 +17,7 @@ class Desk:
     """What all connections of a recording share.
 
     Attributes:
-        journal: the files of the recording.
+        journal: the requests of the recording.
         privacy: what is kept of messages.
         tally: what was seen and cannot be said in a history.
         receive_wait: how long a service must have had credit for a message before it is taken to
@@ -26,7 +26,7 @@ class Desk:
             delivered, by entity.
     """
 
-    journal: Journal
+    journal: Requests
     privacy: Privacy
     tally: Tally
     receive_wait: int = 1_000_000

@@ -22,6 +22,7 @@ __all__ = [
     "Splitter",
     "Unreadable",
     "decoded",
+    "frame_of",
     "plain",
 ]
 
@@ -62,20 +63,33 @@ class Frame:
         channel: the channel.
         fields: all fields of the performative; those left out are `None`.
         payload: the bytes after the performative.
+
+    Args:
+        fields: those that were written; a performative may end early.
     """
 
     __slots__ = ("channel", "code", "fields", "payload")
 
-    def __init__(self, raw: bytes) -> None:
-        begins = raw[4] * 4
-        try:
-            descriptor, place, end = section(raw, begins)
-            self.code = NAMES.get(descriptor, -1) if isinstance(descriptor, str) else descriptor
-            self.channel = int.from_bytes(raw[6:8], "big")
-            self.fields = _fields(raw, place)
-        except (IndexError, TypeError, ValueError) as error:
-            raise Unreadable(f"a frame cannot be read: {error}") from None
-        self.payload = raw[end:]
+    def __init__(self, code: int, channel: int, fields: list[Any], payload: bytes) -> None:
+        self.code = code
+        self.channel = channel
+        self.fields = fields + NONE[len(fields) :]
+        self.payload = payload
+
+
+def frame_of(raw: bytes) -> Frame:
+    """Return the frame in these bytes.
+
+    Raises:
+        Unreadable: they are no frame.
+    """
+    begins = raw[4] * 4
+    try:
+        descriptor, place, end = section(raw, begins)
+        code = NAMES.get(descriptor, -1) if isinstance(descriptor, str) else descriptor
+        return Frame(code, int.from_bytes(raw[6:8], "big"), _fields(raw, place), raw[end:])
+    except (IndexError, TypeError, ValueError) as error:
+        raise Unreadable(f"a frame cannot be read: {error}") from None
 
 
 def _fields(raw: bytes, place: int) -> list[Any]:
@@ -88,7 +102,7 @@ def _fields(raw: bytes, place: int) -> list[Any]:
         value = value_at(raw, place)
         fields.append(Nested(raw[place:end]) if value is OPAQUE else value)
         place = end
-    return fields + NONE[len(fields) :]
+    return fields
 
 
 class Splitter:
@@ -120,7 +134,7 @@ class Splitter:
             begins = data[place + 4] * 4
             # A frame without a body keeps the connection alive.
             if data[place + 5] == AMQP_FRAME and begins < size:
-                yield Frame(data[place : place + size])
+                yield frame_of(data[place : place + size])
             place += size
         self._received = data[place:]
 

@@ -24,10 +24,10 @@ from busproof.history.codec import unstructure
 from busproof.history.lines import encode_line
 from busproof.history.recordings import part_name
 from busproof.history.records import Header, Record
-from busproof.recorder.left_out import LeftOut
 from busproof.recorder.open_requests import OpenRequests
+from busproof.recorder.requests import Call, Requests
 
-__all__ = ["Call", "Journal", "Rolling"]
+__all__ = ["Journal", "Rolling"]
 
 MICROSECONDS: Final = 1_000_000
 UNANSWERED: Final = '{"type":"Indeterminate"}'
@@ -48,37 +48,7 @@ class Rolling:
     seconds: float = 3600.0
 
 
-@attrs.define(eq=False)
-class Call:
-    """A request that awaits its answer.
-
-    Attributes:
-        client: the client; its requests do not overlap.
-        connection: the connection that carries it.
-        called: when it was made, in microseconds.
-        command: the request.
-        base: the name from which the client's is made.
-        number: the number of its line among the open requests; 0 if it is not noted there.
-        written: the request as JSON.
-    """
-
-    client: str
-    connection: str
-    called: int
-    command: v.Command
-    base: str = ""
-    number: int = 0
-    written: str = ""
-
-    def opening(self) -> bytes:
-        """The line that notes it as open."""
-        return b'{"open":%d,"event":%s}\n' % (
-            self.number,
-            _event(self, None, UNANSWERED).encode("ascii"),
-        )
-
-
-class Journal:
+class Journal(Requests):
     """The events of a recording, written to files in a folder.
 
     Lines gather in memory until `flush`, which has to be called before any byte is passed on.
@@ -100,21 +70,17 @@ class Journal:
         rolling: Rolling,
         heard: Callable[[bytes], None] | None = None,
     ) -> None:
+        super().__init__(int(time.time() * MICROSECONDS))
         self._folder, self._rolling = folder, rolling
         self._header = encode_line(unstructure(header, union=Record))
         self._heard = heard
         self._began = time.monotonic()
-        self.epoch = int(time.time() * MICROSECONDS)
-        """Time 0 of the recording, in microseconds since 1970."""
-        self.left_out = LeftOut()
-        self.events = 0
         self.parts = 0
         self._lines: list[bytes] = []
         self._number = 0
         self._open: dict[int, Call] = {}
         self._ended: list[int] = []
         """Numbers of open requests that have ended, until their answers are written."""
-        self._lanes: dict[str, set[int]] = {}
         self._size = 0
         self._since = 0.0
         self.failure = ""
@@ -135,83 +101,21 @@ class Journal:
         """Return the time on the recording's clock, in microseconds; it never goes backwards."""
         return int((time.monotonic() - self._began) * MICROSECONDS)
 
-    def begin(
-        self,
-        base: str,
-        connection: str,
-        command: v.Command,
-        *,
-        called: int | None = None,
-        is_noted: bool = True,
-    ) -> Call:
-        """Begin a request, and note it as open unless it changes nothing.
+    def _note_open(self, call: Call) -> None:
+        self._number += 1
+        call.number = self._number
+        self._open[call.number] = call
+        self._note(_opening(call))
 
-        Args:
-            base: who makes it; requests that overlap get clients of their own.
-            connection: the connection that carries it.
-            command: the request.
-            called: when it was made; by default now.
-            is_noted: whether the bus might do something for it without an answer.
-        """
-        lanes = self._lanes.setdefault(base, set())
-        lane = 1
-        while lane in lanes:
-            lane += 1
-        lanes.add(lane)
-        call = Call(
-            base if lane == 1 else f"{base}~{lane}",
-            connection,
-            self.now() if called is None else called,
-            command,
-            base,
-        )
-        call.written = _json(unstructure(command))
-        if is_noted and not self.left_out.has(command):
-            self._number += 1
-            call.number = self._number
-            self._open[call.number] = call
-            self._note(call.opening())
-        return call
+    def _note_closed(self, call: Call) -> None:
+        self._ended.append(call.number)
 
-    def rename(self, call: Call, command: v.Command) -> None:
-        """Note which request it really was."""
-        call.command, call.written = command, _json(unstructure(command))
-
-    def end(self, call: Call, outcome: v.Outcome) -> None:
-        """Write the event of a request that was answered now, or that never will be."""
-        answered = not isinstance(outcome, v.Indeterminate)
-        self._write(call, self.now() if answered else None, outcome)
-        self.drop(call)
-
-    def drop(self, call: Call) -> None:
-        """Forget a request of which the bus has certainly done nothing."""
-        if call.number:
-            self._ended.append(call.number)
-        base, _, lane = call.client.rpartition("~")
-        if base != call.base:
-            lane = "1"
-        lanes = self._lanes.get(call.base)
-        if lanes is not None:
-            lanes.discard(int(lane))
-            if not lanes:
-                del self._lanes[call.base]
-
-    def record(
-        self,
-        client: str,
-        connection: str,
-        called: int,
-        command: v.Command,
-        outcome: v.Outcome,
-        *,
-        returned: int | None = None,
-    ) -> None:
-        """Write an event that was not begun before; it was answered now, unless it never was."""
-        answered = not isinstance(outcome, v.Indeterminate)
-        if returned is None and answered:
-            returned = self.now()
-        call = Call(client, connection, called, command, written=_json(unstructure(command)))
-        self._write(call, returned, outcome)
+    def _keep(self, call: Call, returned: int | None, outcome: v.Outcome) -> None:
+        said = DONE if type(outcome) is v.Done else _json(unstructure(outcome))
+        line = _event(call, returned, said).encode() + b"\n"
+        self._lines.append(line)
+        if self._heard is not None:
+            self._heard(line)
 
     def flush(self) -> None:
         """Write all lines that have gathered; afterwards, what they are about may be passed on.
@@ -256,21 +160,11 @@ class Journal:
             for thread in self._packing:
                 thread.join()
 
-    def _write(self, call: Call, returned: int | None, outcome: v.Outcome) -> None:
-        if self.left_out.has(call.command):
-            return
-        said = DONE if type(outcome) is v.Done else _json(unstructure(outcome))
-        line = _event(call, returned, said).encode() + b"\n"
-        self._lines.append(line)
-        self.events += 1
-        if self._heard is not None:
-            self._heard(line)
-
     def _note(self, line: bytes) -> None:
         if self.failure:
             return
         try:
-            self._asked.note(line, (call.opening() for call in self._open.values()))
+            self._asked.note(line, (_opening(call) for call in self._open.values()))
         except OSError as error:
             # The next `flush` raises it, before anything is passed on.
             self._failed(error)
@@ -307,7 +201,17 @@ _json: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 """Encodes as ASCII; made once, because making one takes as long as encoding a message."""
 
 
+def _opening(call: Call) -> bytes:
+    """Return the line that notes a request as open."""
+    return b'{"open":%d,"event":%s}\n' % (
+        call.number,
+        _event(call, None, UNANSWERED).encode("ascii"),
+    )
+
+
 def _event(call: Call, returned: int | None, outcome: str) -> str:
+    if not call.written:
+        call.written = _json(unstructure(call.command))
     ends = "" if returned is None else f',"returned":{returned}'
     # Names of clients and connections are the recorder's own, and need no escapes.
     return (

@@ -13,8 +13,8 @@ class LeftOut:
         self._targets: dict[str, set[str]] = {}
 
     def leave(self, name: str) -> None:
-        """Leave out a queue or a topic, and all that its messages are forwarded to."""
-        waiting = [name]
+        """Leave out an entity, and all that its messages are forwarded to."""
+        waiting = [_owner(name)]
         while waiting:
             one = waiting.pop()
             if one not in self._names:

@@ -10,8 +10,8 @@ from proton import Described
 from busproof import vocabulary as v
 from busproof.recorder import outcomes as o
 from busproof.recorder.frames import Nested, Unreadable, decoded
-from busproof.recorder.journal import Call
 from busproof.recorder.messages import Content, Privacy
+from busproof.recorder.requests import Call
 
 __all__ = [
     "NEXT",
@@ -116,7 +116,7 @@ class AmqpSession:
 
 def terminus_of(value: Any) -> Described | None:
     """Return the source or target of an Attach; `None` if it has none."""
-    described = decoded(value) if isinstance(value, Nested) else None
+    described = decoded(value) if isinstance(value, Nested) else value
     return described if isinstance(described, Described) else None
 
 

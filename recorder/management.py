@@ -12,10 +12,10 @@ from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.subscription_rules import action_of, filter_of
 from busproof.errors import AdapterError
 from busproof.recorder.frames import Unreadable, plain
-from busproof.recorder.journal import Call
 from busproof.recorder.messages import Content, Privacy, content_of
 from busproof.recorder.names import subscription_of
 from busproof.recorder.outcomes import rejected
+from busproof.recorder.requests import Call
 
 __all__ = ["READS", "Reply", "Request", "body_of", "outcomes_of", "reply_of", "request_of"]
 

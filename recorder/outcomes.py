@@ -12,8 +12,10 @@ from busproof.recorder.frames import Nested, Unreadable, decoded
 
 __all__ = [
     "ACCEPTED",
+    "ACCEPTED_OR_RELEASED",
     "DECLARED",
     "MODIFIED",
+    "RECEIVED",
     "REJECTED",
     "RELEASED",
     "TRANSACTIONAL",
@@ -27,6 +29,8 @@ __all__ = [
 
 RECEIVED, ACCEPTED, REJECTED, RELEASED, MODIFIED = 0x23, 0x24, 0x25, 0x26, 0x27
 DECLARED, TRANSACTIONAL = 0x33, 0x34
+ACCEPTED_OR_RELEASED: Final = 0
+"""No code of the protocol: one of the two, in a log that writes both alike."""
 NAMED: Final = {
     "amqp:received:list": RECEIVED,
     "amqp:accepted:list": ACCEPTED,

@@ -64,12 +64,16 @@ class Recording:
     """A running recording, begun by `begun`.
 
     Attributes:
-        desk: its files, and what it leaves out.
+        desk: what its connections share, and what it leaves out.
+        journal: its files.
         ports: the ports that are listened on: for AMQP, and for the administration if wanted.
     """
 
-    def __init__(self, desk: Desk, proxy: Proxy, servers: list[asyncio.Server]) -> None:
+    def __init__(
+        self, desk: Desk, journal: Journal, proxy: Proxy, servers: list[asyncio.Server]
+    ) -> None:
         self.desk = desk
+        self.journal = journal
         self._proxy = proxy
         self._servers = servers
         self.ports = [int(server.sockets[0].getsockname()[1]) for server in servers]
@@ -97,8 +101,8 @@ class Recording:
         self._proxy.stop()
         # What failed once fails again for the same reason.
         with suppress(HistoryError):
-            self.desk.journal.close()
-        if reason := self.desk.journal.failure:
+            self.journal.close()
+        if reason := self.journal.failure:
             raise HistoryError(f"{reason}; all connections were ended")
 
 
@@ -134,7 +138,7 @@ async def begun(
         converse = Administration(proxy, ports.administration).converse
         opened = asyncio.start_server(converse, ports.host, ports.admin_port, ssl=ports.tls)
         servers.append(await _listening(opened, ports.host, ports.admin_port))
-    return Recording(desk, proxy, servers)
+    return Recording(desk, journal, proxy, servers)
 
 
 async def _listening(opening: Any, host: str, port: int) -> asyncio.Server:

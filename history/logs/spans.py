@@ -16,8 +16,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
+from busproof.history.logs.converted import Converted
 
-__all__ = ["CANNOT_SHOW", "Converted", "events_of_spans", "is_spans"]
+__all__ = ["CANNOT_SHOW", "events_of_spans", "is_spans"]
 
 CANNOT_SHOW: Final = (
     "OpenTelemetry spans show no sequence numbers, partitions, lock tokens, bodies, sessions and "
@@ -52,19 +53,6 @@ SETTLEMENTS: Final[dict[str, type[v.Settlement]]] = {
 }
 ERROR: Final = 2
 """Status code of a span that failed."""
-
-
-@attrs.frozen(kw_only=True)
-class Converted:
-    """A log as a history.
-
-    Attributes:
-        events: the events, in the order of their answers.
-        left_out: why spans were left out, to how many.
-    """
-
-    events: tuple[v.Event, ...]
-    left_out: Counter[str]
 
 
 @attrs.define

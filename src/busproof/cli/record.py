@@ -197,11 +197,10 @@ def _greet(args: Options, ports: list[int], *, secure: bool) -> None:
 
 
 def _tell_the_end(args: Options, recording: "Recording") -> None:
-    desk, connections = recording.desk, recording.connections
-    journal = desk.journal
+    journal, connections = recording.journal, recording.connections
     parts = f" in {journal.parts} files" if journal.parts > 1 else ""
     write_aside(f"busproof: {journal.events:,} events of {connections:,} connections{parts}")
-    for what, number in desk.tally.left_out.most_common():
+    for what, number in recording.desk.tally.left_out.most_common():
         write_aside(f"busproof: left out: {number:,} {what}")
     write_aside(f"busproof: judge it by busproof check {args.out}")
 
