@@ -237,6 +237,7 @@ def finds_none_elsewhere(bus: Bus, other_queue: str) -> None:
 def tells_why(bus: Bus, views: list[v.MessageView], reason: str) -> None:
     """Check the reason of the first dead letter, which only an adapter for reasons must show."""
     is_shown = v.Capability.DEAD_LETTER_REASONS in bus.capabilities
+    assert views, "no dead letter came"
     assert views[0].dead_letter_reason in ((reason,) if is_shown else (None, reason)), views[0]
 
 

@@ -159,6 +159,7 @@ def in_order(bus: Bus, views: list[MessageView]) -> None:
 @then(parsers.parse("it has {carried}"), converters={"carried": properties})
 def has_properties(views: list[MessageView], carried: Properties) -> None:
     """Check the properties of the message received."""
+    assert views, "no message came"
     assert carried.fit(views[0]), views[0]
 
 

@@ -163,12 +163,13 @@ def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
 def came_last(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the scheduled message arrived after those sent before it was due."""
     scheduled = bus.sent[0].body
-    assert [view.body for view in views].index(scheduled) == len(views) - 1, views
+    assert scheduled in [view.body for view in views[-1:]], views
 
 
 @then("its number is another one now")
 def has_another_number(scheduled: v.Outcome, views: list[v.MessageView]) -> None:
     """Check that activation gave the message a new sequence number."""
+    assert views, "no message came"
     number = views[0].sequence_number
     assert number is not None, views[0]
     assert number != _number(scheduled), views[0]

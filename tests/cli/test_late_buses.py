@@ -33,6 +33,7 @@ def verdicts(busproof):
         held = [word for reading in readings for word in ("--reading", reading)]
         options = (*rules, *held, "--name", "it")
         busproof("run", "--adapter", f"late_bus:{bus}", *options)
+        assert "errored" not in busproof.run("it").report.scenarios
         return {rule: busproof.run("it").verdict(rule).verdict for rule in TRIED[bus]}
 
     return run
