@@ -23,6 +23,7 @@ __all__ = [
     "generate_code",
     "read_command",
     "read_outcome",
+    "reader_of",
     "structure",
     "structure_union",
     "union_of",
@@ -36,8 +37,6 @@ T = TypeVar("T")
 
 _SHORT: Final = strict_converter(omit_defaults=True)
 _FULL: Final = strict_converter(omit_defaults=False)
-_HOOKS: Final[dict[object, Callable[[object, object], object]]] = {}
-"""What reads each class or union, once it was asked for; cattrs looks longer for it."""
 _UNIONS: Final[dict[object, "TaggedUnion"]] = {}
 
 
@@ -82,11 +81,23 @@ def structure_union(value: object, union: object, what: str) -> object:
 
     For mypy a union is not a type, so `structure` cannot return it.
     """
-    try:
-        hook = _HOOKS.get(union) or _HOOKS.setdefault(union, _SHORT.get_structure_hook(union))
-        return hook(value, union)
-    except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
-        raise HistoryError(complaint(error, what)) from None
+    return reader_of(union, what)(value)
+
+
+def reader_of(union: object, what: str) -> Callable[[object], object]:
+    """Return a function that does what `structure_union` does.
+
+    What reads a union is looked up by the union, which takes as long as reading a small value.
+    """
+    read_as = _SHORT.get_structure_hook(cast(Any, union))
+
+    def read(value: object) -> object:
+        try:
+            return cast(object, read_as(value, union))
+        except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
+            raise HistoryError(complaint(error, what)) from None
+
+    return read
 
 
 def generate_code() -> None:
@@ -101,12 +112,12 @@ def generate_code() -> None:
 
 def read_command(value: object) -> v.Command:
     """Return the command that `value` describes; raise `HistoryError` if there is none."""
-    return cast(v.Command, structure_union(value, v.Command, "the command"))
+    return cast(v.Command, _COMMANDS(value))
 
 
 def read_outcome(value: object) -> v.Outcome:
     """Return the outcome that `value` describes; raise `HistoryError` if there is none."""
-    return cast(v.Outcome, structure_union(value, v.Outcome, "the outcome"))
+    return cast(v.Outcome, _OUTCOMES(value))
 
 
 def unstructure(value: object, *, union: object = None, full: bool = False) -> dict[str, Any]:
@@ -143,3 +154,6 @@ _HOME: Final[dict[type, object]] = {
 for _name, _union in (("Filter", v.Filter), ("Command", v.Command), ("Outcome", v.Outcome)):
     _members = {member.__name__: member for member in get_args(_union)}
     declare_union(_union, TaggedUnion(_name, "type", _members))
+
+_COMMANDS: Final = reader_of(v.Command, "the command")
+_OUTCOMES: Final = reader_of(v.Outcome, "the outcome")

@@ -159,6 +159,9 @@ class HistoryReader(Iterator[Record]):
             raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
         self._records = self._read()
 
+    def __iter__(self) -> Iterator[Record]:
+        return self._records
+
     def __next__(self) -> Record:
         return next(self._records)
 
@@ -193,12 +196,14 @@ class HistoryReader(Iterator[Record]):
             self.line += 1
             if len(raw) > LIMIT and not raw.endswith(b"\n"):
                 raise self.wrong(f"a line must not exceed {LIMIT} bytes: this is not a history")
-            if raw.strip():
+            if not raw.isspace():
                 yield raw, not following
 
     def _next_line(self) -> bytes:
         try:
             line = self._file.readline(LIMIT + 1)
+            if line.endswith(b"\n"):
+                return line
             while self._growing is not None and len(line) <= LIMIT and not line.endswith(b"\n"):
                 # This is called before the file is read again, so that no record written until then
                 # is missed.

@@ -35,13 +35,14 @@ def decode_line(line: bytes) -> dict[str, Any]:
         HistoryError: the line is not UTF-8, not JSON or not an object, or has a field twice; the
             message is a clause that a caller puts after the place of the line.
     """
-    text = _text(line)
     try:
+        text = line.decode("utf-8")
         value, end = _DECODER.raw_decode(text)
+        is_whole = text[end:] in ("", "\n")
     except (ValueError, RecursionError):
-        value, end = _json(text), len(text)
-    if text[end:] not in ("", "\n"):
-        value = _json(text)
+        is_whole = False
+    if not is_whole:
+        value = _json(_text(line))
     if not isinstance(value, dict):
         raise HistoryError(f"the line must be a JSON object, and is {excerpt(value)}")
     if b"\\u" in line:

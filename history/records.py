@@ -9,7 +9,7 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
-from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union, structure_union
+from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union, reader_of
 from busproof.history.converters import ALWAYS, frozen_map
 
 __all__ = [
@@ -151,6 +151,7 @@ Record = Header | Started | v.Event | Ended
 _NAMES: Final = {"header": Header, "started": Started, "event": v.Event, "ended": Ended}
 
 declare_union(Record, TaggedUnion("Record", "record", _NAMES))
+_RECORDS: Final = reader_of(Record, "the record")
 
 
 def read_record(value: object) -> Record:
@@ -161,7 +162,7 @@ def read_record(value: object) -> Record:
             was called. If a judge believed such times, a wrong clock of the recorder would make it
             accuse the bus.
     """
-    record = cast(Record, structure_union(value, Record, "the record"))
+    record = cast(Record, _RECORDS(value))
     if (
         isinstance(record, v.Event)
         and record.returned is not None
