@@ -137,9 +137,9 @@ def main() -> int:
         Figure("two workers / one, by the clock", two[1] / one[1]),
         at_most("histories of one and two workers that differ", float(not same), 0),
         Figure("scenarios that passed on README's bus", judged.scenarios.get("passed", 0)),
-        at_most("README's bus, processor seconds", small[0], 12, target=6),
+        at_most("README's bus, processor seconds", small[0], 9, target=6),
         at_most("busproof run --rule KEY-08, processor seconds", few[0], 3, target=1.5),
-        at_most("reading a history / json.loads", ratio, 6, target=3),
+        at_most("reading a history / json.loads", ratio, 4, target=3),
     ]
     return report(figures, as_json=arguments.json)
 
