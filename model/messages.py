@@ -211,8 +211,6 @@ class Messages(Family):
         if not plain and self.rules.topics.looks_empty(command.queue):
             return None
         entity = self.rules.topics.receivable(command.queue)
-        if name is None and not entity.settings.requires_session:
-            return entity, None  # as nearly always
         other_kind = entity.settings.requires_session is (name is None)
         if other_kind and self.rules.sessions.looks_empty(entity, name, connection):
             return None

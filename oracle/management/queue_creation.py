@@ -271,13 +271,10 @@ def _created(
         trouble=namespace.now if outages.any else NO_TROUBLE,
         restored_before=tombstone is not None and tombstone.restored,
     )
-    in_order = namespace.reading("REGULAR-ORDER") == "first-in-first-out"
     queue = Queue(
         settings=settings,
         outages=outages,
-        # An order of a regular entity's messages is promised only by this reading, and sessions
-        # have their own.
-        in_order=in_order and settings.partitioned is False and not settings.requires_session,
+        in_order=is_in_order(namespace, settings),
         doubtful=bool(partially_applied),
         managed=managed,
     )
@@ -286,6 +283,15 @@ def _created(
         queues = queues.delete(path) if path in queues else queues
     created = with_dead_letter_forwarding(added(evolve(namespace, queues=queues), queue), name)
     return made(namespace, destination_again(namespace, created, name), name)
+
+
+def is_in_order(namespace: Namespace, settings: v.CreateQueue) -> bool:
+    """REGULAR-ORDER, KEY-26: return whether an entity gives its oldest message first.
+
+    Only this reading promises an order of a regular entity's messages; sessions have their own.
+    """
+    promised = namespace.reading("REGULAR-ORDER") == "first-in-first-out"
+    return promised and settings.partitioned is False and not settings.requires_session
 
 
 def begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:

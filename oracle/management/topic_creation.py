@@ -19,6 +19,7 @@ from busproof.oracle.management.queue_creation import (
     begun,
     granted_settings,
     initial_outages,
+    is_in_order,
     noted,
     outages_of,
     taken,
@@ -187,7 +188,13 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
         revision=revision,
     )
     managed = begun(namespace, settings)
-    subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
+    subscription = Queue(
+        settings=settings,
+        outages=topic.outages,
+        in_order=is_in_order(namespace, settings),
+        role=role,
+        managed=managed,
+    )
     created = added(namespace, subscription)
     others = tuple(other for other in of_topic.subscriptions if other != path)
     listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)

@@ -58,3 +58,19 @@ def test_regular_entity_may_need_an_id_in_a_transaction_too(
     message = v.Message(body="m", partition_key="k")
     sent = v.Send(queue="q", message=message, transaction="t")
     assert is_allowed(observer, sent, INVALID) is allowed
+
+
+@pytest.mark.parametrize(("reading", "allowed"), [("first-in-first-out", False), ("either", True)])
+def test_subscription_of_a_regular_topic_gives_the_oldest_first(
+    reading: str, *, allowed: bool
+) -> None:
+    """REGULAR-ORDER, KEY-26: it is an entity that is not partitioned."""
+    observer = observing({"REGULAR-ORDER": reading})
+    observer.has(v.CreateTopic(topic="t", partitioned=False))
+    observer.has(v.CreateSubscription(topic="t", subscription="s"))
+    for body in ("m1", "m2"):
+        observer.has(v.Send(queue="t", message=v.Message(body=body)))
+    path = v.subscription_path("t", "s")
+    receive = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    assert is_allowed(observer, receive, received("m2", 0, 2)) is allowed
+    assert is_allowed(observer, receive, received("m1"))

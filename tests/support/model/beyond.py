@@ -137,11 +137,12 @@ class Run:
         for seen in dict.fromkeys(conceivable(self._namespace, command, given)):
             if any_error and isinstance(seen[0], v.Refused):
                 continue
-            if without_own_affairs(seen, in_session=in_session) in known:
+            bare = without_own_affairs(seen, in_session=in_session)
+            if bare in known:
                 continue
             rules = self._accepted(command, connection, seen)
             if rules is not None:
-                for kind in kinds_of(seen, given):
+                for kind in kinds_of(bare, known):
                     yield kind, event_of(command, connection, seen), rules
 
     def _accepted(
