@@ -275,7 +275,7 @@ class Agreement:
         if not can_be_matched(candidates):
             return False
         used: set[Numbered] = set()
-        latest: dict[int, int] = {}
+        latest: dict[int, QueuedMessage] = {}
         for view, fitting in zip(views, candidates, strict=True):
             options = [one for one in fitting if one not in used and self._is_in_order(one, latest)]
             if not used and self._evidence.strict:
@@ -284,7 +284,7 @@ class Agreement:
             record = self._guide.take("LIFE-07", options, entity.path)
             used.add(record)
             if isinstance(record, QueuedMessage):
-                latest[record.partition] = record.arrival
+                latest[record.partition] = record
             if not self._bindings.bind_number(record, view.sequence_number):
                 return False
         return True
@@ -329,11 +329,12 @@ class Agreement:
             if is_asked_for and queued.partition not in queued.entity.base.down:
                 yield queued
 
-    def _is_in_order(self, record: Numbered, latest: dict[int, int]) -> bool:
+    def _is_in_order(self, record: Numbered, latest: dict[int, QueuedMessage]) -> bool:
         """PART-14: return whether a message comes after those of its partition shown before it."""
         if isinstance(record, ScheduledMessage) or not self._evidence.strict:
             return True
-        return record.arrival > latest.get(record.partition, -1)
+        before = latest.get(record.partition)
+        return before is None or self._bindings.may_precede(before, record)
 
     def _may_show(self, record: Numbered, view: v.MessageView) -> bool:
         if not self._is_unchanged(record, view):
@@ -364,12 +365,11 @@ class Agreement:
                 if isinstance(other, QueuedMessage)
             )
         line = entity.partitions[record.partition].line.behind(entity.messages, 0)
-        arrivals = (
-            queued.arrival
+        return all(
+            queued is record or self._bindings.may_precede(record, queued)
             for queued in line
             if command.session_id in (None, queued.message.session_id)
         )
-        return record.arrival == min(arrivals)
 
     # Descriptions -----------------------------------------------------------------------------
 

@@ -7,14 +7,14 @@ the search undoes bindings, too.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.rules import Namespace
-from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
+from busproof.model.state import BufferedSend, Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import DIRECT, InTransit, Key
 
 __all__ = ["Bindings"]
@@ -40,6 +40,8 @@ class Bindings:
         strict: whether the observer sees partitions.
         numbers_show_partitions: whether the top bits of a number are its partition.
         hidden_numbers: whether requests may have used numbers that nobody sees.
+        only_number: returns the number that the history shows of messages with a body, if it is
+            just one.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Bindings:
         strict: bool,
         numbers_show_partitions: bool,
         hidden_numbers: bool,
+        only_number: Callable[[str, str], int | None],
     ) -> None:
+        self._only_number = only_number
         self._namespace = namespace
         self._strict = strict
         self._numbers_show_partitions = numbers_show_partitions
@@ -69,6 +73,9 @@ class Bindings:
         self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
         self._expired: dict[Numbered, bool] = {}
+        self._sent: dict[Numbered, tuple[int, int]] = {}
+        self._arrivals: dict[BufferedSend, int] = {}
+        self._passing: dict[str, int] = {}
         self._subscribed: dict[Entity, int] = {}
         # By entity and line: a position that only rises, with the bus's number.
         self._lines: dict[tuple[Entity, object], list[Entry]] = {}
@@ -146,6 +153,75 @@ class Bindings:
         if orders is not None:
             moved = [(key, after.number, after.number) for key, _, _ in orders]
             journal.put(self._orders_of, after, moved)
+        if before in self._sent:
+            journal.put(self._sent, after, self._sent[before])
+
+    def note_buffered(self, buffered: BufferedSend) -> None:
+        """SEQ-07: note how many messages had arrived when one was sent in a transaction."""
+        namespace = self._namespace
+        namespace.journal.put(self._arrivals, buffered, namespace.arrivals)
+
+    def note_committed(self, queued: QueuedMessage, buffered: BufferedSend, commit: int) -> None:
+        """SEQ-07: note that the commit with this index has enqueued a message."""
+        arrivals = self._arrivals.get(buffered)
+        if arrivals is not None:
+            self._namespace.journal.put(self._sent, queued, (commit, arrivals))
+
+    @property
+    def have_transactions(self) -> bool:
+        """Whether a message was sent in a transaction."""
+        return bool(self._sent)
+
+    def came_after(self, buffered: BufferedSend) -> frozenset[Hashable]:
+        """Return what has arrived at its entity since a message was sent in a transaction."""
+        messages = buffered.entity.messages.values()
+        since = self._arrivals.get(buffered, 0)
+        return frozenset(one.number for one in messages if one.arrival > since)
+
+    def overtakes(self, one: QueuedMessage) -> frozenset[Hashable]:
+        """Return which messages may come after one although they arrived sooner."""
+        if one not in self._sent:
+            return frozenset()
+        messages = one.entity.messages.values()
+        return frozenset(
+            other.number
+            for other in messages
+            if other.arrival < one.arrival and self.may_overtake(one, other)
+        )
+
+    def note_passing(self, now: int) -> None:
+        """GET-LAG: note that the passing of time has changed what descriptions count."""
+        self._namespace.journal.put(self._passing, "", now)
+
+    @property
+    def last_passing(self) -> int:
+        """When the passing of time has last changed what descriptions count."""
+        return self._passing.get("", -1)
+
+    def may_precede(self, one: QueuedMessage, other: QueuedMessage) -> bool:
+        """PART-14: return whether a message may come before another one of its partition."""
+        return one.arrival < other.arrival or self.may_overtake(one, other)
+
+    def may_overtake(self, one: QueuedMessage, other: QueuedMessage) -> bool:
+        """KEY-17, SEQ-07: return whether a message may come before one that arrived sooner.
+
+        One of a transaction may have its place by its send or by the commit, as its number shows.
+        """
+        commit, arrivals = self._sent.get(one, (-1, other.arrival))
+        if arrivals >= other.arrival or self._sent.get(other, (-2, 0))[0] == commit:
+            return False
+        own = self._number_shown(one)
+        others = self._number_shown(other)
+        return own is None or others is None or own < others
+
+    def _number_shown(self, queued: QueuedMessage) -> int | None:
+        """Return the bus's number of a message, if it is known by any event."""
+        number = self._number_of.get(queued)
+        path = queued.entity.path
+        body = queued.message.body
+        if number is None and len(self._by_body.get((path, body), ())) == 1:
+            return self._only_number(path, body)
+        return number
 
     def made(self, entity: Entity, number: int) -> Numbered | None:
         """Return the message that has, or had, this number of the model."""
@@ -180,6 +256,14 @@ class Bindings:
     def expired(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield the messages with this body that an entity has dropped when they had expired."""
         return (queued for queued in self.ever(path, body) if queued in self._expired)
+
+    def expired_in(self, entity: Entity) -> frozenset[Hashable]:
+        """Return what an entity has dropped when it had expired, as a value."""
+        return frozenset(
+            (self.kind(one.message), one.partition, self.number_or_limits(one))
+            for one in self._expired
+            if one.entity is entity
+        )
 
     def has_expired(self, record: Numbered) -> bool:
         """Return whether a message was dropped because it has expired."""

@@ -155,7 +155,8 @@ class Caches:
         for one in entity.partitions[queued.partition].line.available(entity.messages):
             if one.number >= queued.number:
                 return
-            if keys.effective_key(entity, one.message) == key:
+            is_alike = keys.effective_key(entity, one.message) == key
+            if is_alike and not self._bindings.may_overtake(queued, one):
                 yield one
 
     def _is_early(self, entity: Entity, view: v.MessageView) -> bool:

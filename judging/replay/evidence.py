@@ -310,6 +310,11 @@ class Evidence:
         """Return the first number that is shown of a message with this body, if one is."""
         return next(iter(self._shown_numbers.get((path, body), ())), None)
 
+    def only_number(self, path: str, body: str) -> int | None:
+        """Return the number that is shown of messages with this body, if there is just one."""
+        numbers = self._shown_numbers.get((path, body), ())
+        return next(iter(numbers)) if len(numbers) == 1 else None
+
     def first_given(self, path: str, body: str) -> Given | None:
         """Return when a message with this body was first given, if it was."""
         given = self._given.get((path, body))

@@ -22,7 +22,7 @@ from busproof.model.ambiguities import CountsInOutage, DeadLetterCount, Settled
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
-from busproof.model.state import Entity, QueuedMessage, Session
+from busproof.model.state import BufferedSend, Entity, QueuedMessage, Session
 from busproof.model.values import InTransit, Key
 
 __all__ = ["Guide", "NoWay"]
@@ -86,6 +86,7 @@ class Guide(Noting):
         slack: how wrong the bus's timers may be, in microseconds.
         evenness: where messages without a key went.
         clocks: outages in which clocks may have stood still.
+        delivered: the send that a commit delivers now.
         keeps_limits: whether the bus has to refuse what exceeds a documented limit.
         has_dead_letters: whether the bus has dead-letter queues.
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
@@ -129,6 +130,7 @@ class Guide(Noting):
         self.guesses = False
         self.guessed: v.Message | None = None
         self.sought: Collection[QueuedMessage] | None = None
+        self.delivered: BufferedSend | None = None
         self.keeps_limits = False
         self.has_dead_letters = True
         self.clocks = StoppedClocks(namespace)

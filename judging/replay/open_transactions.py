@@ -254,8 +254,9 @@ class OpenTransactions(Transactions):
     # The commit -------------------------------------------------------------------------------
 
     def buffer(self, transaction: Transaction, buffered: BufferedSend) -> None:
-        """TXN-12: note which rules there were when a message was sent."""
+        """TXN-12, SEQ-07: note which rules and messages there were when a message was sent."""
         super().buffer(transaction, buffered)
+        guide_of(self).bindings.note_buffered(buffered)
         sizes = self.rules.sizes
         if isinstance(sizes, TolerantSizes):
             sizes.reserve(buffered.entity, buffered.partition, buffered.message.size or 0)
@@ -272,6 +273,15 @@ class OpenTransactions(Transactions):
                 raise
 
     def deliver(self, buffered: BufferedSend) -> None:
+        """SEQ-07: tell which message is delivered."""
+        guide = guide_of(self)
+        guide.delivered = buffered
+        try:
+            self._deliver(buffered)
+        finally:
+            guide.delivered = None
+
+    def _deliver(self, buffered: BufferedSend) -> None:
         """TXN-12: deliver a message by the rules of its send or its commit, if it has a queue."""
         entity = buffered.entity
         if self.namespace.entities.get(entity.path) is not entity:

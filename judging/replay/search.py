@@ -158,6 +158,7 @@ class Search:
             strict=strict,
             numbers_show_partitions=numbered,
             hidden_numbers=self._evidence.has_hidden_numbers,
+            only_number=self._evidence.only_number,
         )
         self._patience = Patience(events) if patience is None else patience
         self._guide = guide = Guide(namespace, self._bindings, self._evidence, self._patience)

@@ -30,6 +30,7 @@ def state_key(
     identical = namespace.profile.readings.get("LIKE-REGULAR") == "identical"
     return (
         namespace.now,
+        bindings.last_passing,
         pending,
         frozenset(namespace.readings.items()),
         frozenset(namespace.down.items()),
@@ -85,6 +86,7 @@ def _entity(entity: Entity, bindings: Bindings, caches: Caches, identical: bool)
             for session in entity.sessions.values()
         ),
         bindings.ends_of_lines(entity),
+        bindings.expired_in(entity),
     )
 
 
@@ -112,6 +114,7 @@ def _message(queued: QueuedMessage, bindings: Bindings, timers: LooseTimers) -> 
         timers.window(queued.locked_until, "locks.end", queued),
         queued.cached_by,
         queued.enlisted is not None,
+        bindings.overtakes(queued),
     )
 
 
@@ -119,7 +122,10 @@ def _transaction(running: Transaction, bindings: Bindings) -> Hashable:
     return (
         running.ended,
         running.doomed,
-        tuple((bindings.kind(send.message), send.partition, send.sent) for send in running.sends),
+        tuple(
+            (bindings.kind(send.message), send.partition, send.sent, bindings.came_after(send))
+            for send in running.sends
+        ),
         tuple(
             (one.entity.path, bindings.bus_token(one.entity, one.token), one.action)
             for one in running.settlements

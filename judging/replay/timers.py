@@ -188,7 +188,6 @@ class Clock:
         readings = {rule: reading_of(namespace.profile, name) for rule, name in LATE.items()}
         self._late = frozenset(rule for rule, one in readings.items() if one != "at-once")
         self._bounded = frozenset(rule for rule, one in readings.items() if one == "bounded")
-        self._moved: dict[str, int] = {}
         self._earliest = observability.slack
         guide.slack = observability.slack
         self._timers = LooseTimers()
@@ -351,7 +350,7 @@ class Clock:
 
     def is_steady(self, since: int) -> bool:
         """Return whether no passing of time has changed what descriptions count."""
-        return self._moved.get("", -1) < since and not any(
+        return self._guide.bindings.last_passing < since and not any(
             timer[4] in MOVING
             and timer[0] - self._window(timer)[0] <= self._until
             and timer[3] not in self._timers.undone
@@ -381,7 +380,7 @@ class Clock:
             for timer in self._with_copies_first(self._in_likely_order(due)):
                 self._fire_one(timer)
                 if timer[4] in MOVING:
-                    namespace.journal.put(self._moved, "", now)
+                    self._guide.bindings.note_passing(now)
         finally:
             self._guide.is_exact = False
             timers.uncertain = timers.since = uncertain

@@ -5,6 +5,7 @@ promise no order (a front end's cache, the partitions of a peek) does it take th
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from busproof import vocabulary as v
@@ -59,9 +60,11 @@ def is_behind_cached(family: Family, queued: QueuedMessage, connection: str) -> 
     key = keys.effective_key(entity, queued.message)
     if key is None or not family.rules.messages.orders_keys:
         return False
+    bindings = guide_of(family).bindings
     return any(
         other.cached_by == connection
         and other.number < queued.number
+        and not bindings.may_overtake(queued, other)
         and other.is_there
         and keys.effective_key(entity, other.message) == key
         for other in entity.caches.get(connection, ())
@@ -119,6 +122,8 @@ class WatchedMessages(Messages):
         if guide.commit is not None:
             # In a transaction a message may get its number at its send or at the commit, so only
             # the messages of one commit are in order (SEQ-07).
+            if guide.delivered is not None:
+                guide.bindings.note_committed(queued, guide.delivered, guide.index)
             key = None if key is None else (key, guide.commit)
             guide.bindings.add(queued, key, guide.window if key is not None else None)
         else:
@@ -152,10 +157,19 @@ class WatchedMessages(Messages):
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-17: offer no message before an earlier one of its key in the front end's cache."""
         offered = super().offered(entity, partition)
+        if guide_of(self).bindings.have_transactions:
+            offered = chain(offered, self._overtaking(entity, partition))
         if not entity.caches:
             return offered
         connection = guide_of(self).connection
         return (queued for queued in offered if not is_behind_cached(self, queued, connection))
+
+    def _overtaking(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
+        """SEQ-07: yield messages that come before what arrived before their commit."""
+        caches = guide_of(self).caches
+        for queued in partition.line.available(entity.messages):
+            if next(caches.earlier(queued), None) is None:
+                yield queued
 
 
 class WatchedForwarding(DelayedForwarding):
