@@ -331,7 +331,13 @@ class LocksInTransactions(Locks):
     """
 
     def settle(self, command: v.Settlement, connection: str) -> Answer:
-        """LOCK-11: settle a message again, which is refused or takes the place of the first."""
+        """LOCK-11: settle a message again, which is refused or takes the place of the first.
+
+        Whether a dead letter can be deferred is not said.
+        """
+        is_dead = isinstance(command, v.Defer) and v.is_dead_letter_queue(command.queue)
+        if is_dead and guide_of(self).refuses("DEFER-01"):
+            raise Refusal(v.Error.INVALID_OPERATION)
         self._check_again(command)
         return super().settle(command, connection)
 

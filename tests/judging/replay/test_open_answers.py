@@ -248,3 +248,18 @@ def test_a_batch_of_very_many_messages_may_be_refused_with_any_error(
     assert told.may_be(v.SendBatch(queue="q", messages=messages), refused)
     assert told.may_be(v.SendBatch(queue="q", messages=messages))
     assert not told.may_be(v.SendBatch(queue="q", messages=messages[:10]), refused)
+
+
+@pytest.mark.parametrize("queue", ["q", f"q{v.DEAD_LETTERS}"])
+def test_a_dead_letter_may_be_deferred_or_not(queue: str) -> None:
+    told = Told().of(v.CreateQueue(queue="q")).of(v.Send(queue="q", message=v.Message(body="m")))
+    shown = v.MessageView(body="m", sequence_number=1, lock_token="l")
+    told.of(v.Receive(queue="q"), v.Received(message=shown))
+    if queue != "q":
+        told.of(v.DeadLetter(queue="q", lock_token="l", reason="why"))
+        letter = attrs.evolve(shown, lock_token="k", dead_letter_reason="why")
+        told.of(v.Receive(queue=queue), v.Received(message=letter))
+    defer = v.Defer(queue=queue, lock_token="l" if queue == "q" else "k")
+    assert told.may_be(defer)
+    refused = v.Refused(error=v.Error.INVALID_OPERATION)
+    assert told.may_be(defer, refused) is (queue != "q")
