@@ -15,6 +15,9 @@ __all__ = ["BREAKS", "EASED", "MAY_BREAK", "Break", "Example", "Move", "view_bre
 BREAKS: Final = "breaks"
 MAY_BREAK: Final = "may break"
 EASED: Final = "eased"
+MOST_NAMES: Final = 1_000
+"""Number of entities or clients of a kind that are listed; further ones are counted together."""
+OTHERS: Final = "others"
 
 
 @attrs.frozen(kw_only=True)
@@ -65,6 +68,18 @@ class Break:
     seen: int = 0
     entities: dict[str, int] = attrs.field(factory=dict)
     clients: dict[str, int] = attrs.field(factory=dict)
+
+    def count(self, entity: str | None, client: str) -> None:
+        """Count a request of this kind, and the entity and the client that it concerns."""
+        self.seen += 1
+        if entity is not None:
+            _count(self.entities, entity)
+        _count(self.clients, client)
+
+
+def _count(counted: dict[str, int], name: str) -> None:
+    known = name if name in counted or len(counted) < MOST_NAMES else OTHERS
+    counted[known] = counted.get(known, 0) + 1
 
 
 @attrs.define(kw_only=True)

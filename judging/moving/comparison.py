@@ -19,7 +19,7 @@ from busproof.model.state import QueuedMessage
 __all__ = ["Comparison", "Said"]
 
 UNLIKE: Final = "the model of the namespace here answers otherwise itself"
-UNKNOWN: Final = "nobody created the entity"
+UNKNOWN: Final = "nobody created the entity; check --began names a file with its settings"
 LACKING: Final = "the target has refused its entity or message before"
 UNANSWERED: Final = "no answer came"
 OUTAGE: Final = "a partition was down"
@@ -165,12 +165,8 @@ class Comparison:
         """Count a request under its kind; report the kind if it is new."""
         is_new = found.kind not in self.move.breaks
         known = self.move.breaks.setdefault(found.kind, found)
-        known.seen += 1
         path = getattr(command, "queue", None) or getattr(command, "topic", None)
-        if path is not None:
-            known.entities[path] = known.entities.get(path, 0) + 1
-        client = found.first.client
-        known.clients[client] = known.clients.get(client, 0) + 1
+        known.count(path, found.first.client)
         if is_new:
             self._found(known)
 

@@ -98,6 +98,7 @@ class Mirror:
         self._absent: set[str] = set()
         self._pending: dict[str, list[v.Command]] = {}
         self._outside: set[str] = set()
+        self._doomed: dict[str, list[tuple[v.Command, tuple[v.RuleId, ...]]]] = {}
         self.enqueued: list[QueuedMessage] = []
         self.rules: tuple[v.RuleId, ...] = ()
         self.lacks = False
@@ -232,7 +233,10 @@ class Mirror:
         if refused and not isinstance(outcome, v.Refused):
             self._catch_up(own, connection)
             self._note_number(command, outcome)
-            self._finish(command, outcome, connection)
+        elif isinstance(command, v.CommitTransaction) and not refused:
+            # The other bus did nothing of it.
+            self._step(v.RollBackTransaction(transaction=command.transaction), connection)
+        self._finish(command, outcome, connection)
         return objection
 
     def _object(self, command: v.Command, outcome: v.Outcome, connection: str) -> Objection | None:
@@ -242,10 +246,31 @@ class Mirror:
         field = difference(answer.outcome, outcome)
         if field is None:
             self._note(answer.changes)
+            self._note_doomed(command, answer)
             return None
         self.namespace.journal.undo()
         certain = not field and not self._may_agree(command, outcome, connection)
-        return Objection(outcome=answer.outcome, rules=answer.rules, certain=certain, field=field)
+        rules = answer.rules
+        if isinstance(command, v.CommitTransaction):
+            # The commit is refused for what was sent before.
+            doomed = self._doomed.get(command.transaction, ())
+            rules = rules or next((because for _, because in doomed), ())
+        return Objection(outcome=answer.outcome, rules=rules, certain=certain, field=field)
+
+    def _note_doomed(self, command: v.Command, answer: Answer) -> None:
+        """TXN-REFUSAL: note a send that is accepted and makes its transaction fail."""
+        name = getattr(command, "transaction", None)
+        transaction = self.namespace.transactions.get(name or "")
+        if not isinstance(command, v.Send | v.SendBatch | v.Schedule):
+            return
+        if transaction is None or not transaction.doomed:
+            return
+        kept = {name_of(buffered.message) for buffered in transaction.sends}
+        sent = command.messages if isinstance(command, v.SendBatch) else (command.message,)
+        if not isinstance(answer.outcome, v.Refused) and kept.isdisjoint(map(name_of, sent)):
+            within: Any = command
+            alone = attrs.evolve(within, transaction=None)
+            self._doomed.setdefault(within.transaction, []).append((alone, answer.rules))
 
     def _may_agree(self, command: v.Command, outcome: v.Outcome, connection: str) -> bool:
         """Return whether the model answers as the other bus in some way; nothing is changed."""
@@ -318,13 +343,13 @@ class Mirror:
         """Do with the end of a transaction what could not be done in it."""
         if not isinstance(command, v.CommitTransaction | v.RollBackTransaction):
             return
-        if isinstance(outcome, v.Refused):
-            return
         name = command.transaction
         waiting = self._pending.pop(name, ())
-        for late in waiting if isinstance(command, v.CommitTransaction) else ():
+        is_committed = isinstance(command, v.CommitTransaction) and isinstance(outcome, v.Done)
+        for late in waiting if is_committed else ():
             self._do_anyhow(late, connection)
         # Its name is never reused.
+        self._doomed.pop(name, None)
         self.namespace.transactions.pop(name, None)
 
     # Catching up with what the other bus accepted ----------------------------------------------
@@ -352,6 +377,7 @@ class Mirror:
         if transaction is None:
             return
         commands = list(_requests_of(transaction))
+        commands += [command for command, _ in self._doomed.get(name, ())]
         self._note(self._step(v.RollBackTransaction(transaction=name), connection).changes)
         for command in commands:
             self._do_anyhow(command, connection)

@@ -91,6 +91,25 @@ def test_a_configuration_is_compared_before_any_message(
     assert "seen   once, on t, by settings" in out
 
 
+def test_entities_from_before_have_their_settings_from_a_file(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "history.jsonl"
+    messages = tuple(v.Message(body=key, partition_key=key) for key in "ab")
+    with HistoryWriter(file) as writer:
+        writer.write(Header(profile=v.profile_for(load())))
+        for topic in "tq":
+            command = v.SendBatch(queue=topic, messages=messages)
+            refused = v.Refused(error=v.Error.INVALID_OPERATION)
+            outcome = v.Done() if topic == "t" else refused
+            writer.write(v.Event(command=command, outcome=outcome, returned=0))
+
+    assert run(str(file), "--as", "premium:4") == 3
+    assert "check --began names a file with its settings" in capsys.readouterr().out
+    assert run(str(file), "--as", "premium:4", "--began", str(settings)) == 1
+    assert "PREM-17: In a partitioned namespace keys may not differ" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -68,6 +68,17 @@ def test_the_exit_code_is_explained(move: Move, code: int, said: str) -> None:
     assert said in last
 
 
+def test_of_many_clients_the_first_are_named() -> None:
+    kind = moved(BREAKS).breaks[BREAKS]
+    kind.clients.clear()
+    for number in range(1_500):
+        kind.count(None, f"c{number}")
+
+    assert len(kind.clients) == 1_001
+    assert kind.clients["others"] == 500
+    assert kind.seen == 1_501
+
+
 def test_what_was_not_compared_is_no_pass() -> None:
     move = moved()
     move.set_apart("no answer came")

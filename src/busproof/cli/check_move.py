@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from busproof.cli import values
 from busproof.cli.console import busy
 from busproof.cli.frame import Options, option
 from busproof.errors import UsageError
@@ -24,6 +25,7 @@ OPTION: Final = option(
     help="do not judge, but say what breaks when the clients move to another namespace: premium:4, "
     "premium, basic, an edition, EDITION/TIER or AMBIGUITY=READING. HISTORY may also be a "
     "Config.json or an ARM template",
+    shell_complete=values.namespaces,
 )
 IDLE: Final = ("oracle", "known_failures", "require", "explain", "follow", "screen", "plan")
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-__all__ = ["adapters", "editions", "families", "faults", "one_of", "rules", "runs"]
+__all__ = ["adapters", "editions", "families", "faults", "namespaces", "one_of", "rules", "runs"]
 
 RUNS: Final = Path("reports") / "runs"
 
@@ -29,6 +29,15 @@ def editions(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
     from busproof.spec import load
 
     return _items([(edition.id, edition.note or "") for edition in load().editions], typed)
+
+
+def namespaces(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
+    """Complete the name of a kind of namespace, or the id of an edition."""
+    from busproof.spec import load
+
+    kinds = ("basic", "standard", "premium", "premium:2", "premium:4")
+    editions = ((edition.id, edition.note or "") for edition in load().editions)
+    return _items([*((kind, "") for kind in kinds), *editions], typed)
 
 
 def faults(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":

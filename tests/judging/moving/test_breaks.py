@@ -9,6 +9,7 @@ from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.history.moves import BREAKS, EASED, MAY_BREAK, Move
 from busproof.history.records import Began, Header, History, Scenario
+from busproof.judging.moving import records
 from busproof.judging.moving.comparison import Comparison, Said
 from busproof.judging.moving.histories import compare_history
 from busproof.judging.moving.settings import compare_settings
@@ -24,10 +25,10 @@ SECOND = v.MICROSECONDS
 class Client:
     """A client of a Standard namespace, whose requests are compared with another namespace."""
 
-    def __init__(self, target: str, first: v.Command = KEYED) -> None:
-        self._namespace = new_namespace(STANDARD)
+    def __init__(self, target: str, first: v.Command = KEYED, source: v.Profile = STANDARD) -> None:
+        self._namespace = new_namespace(source)
         self._choices = RoundRobin()
-        self.comparison = Comparison(STANDARD, target_profile(catalogue(), STANDARD, target))
+        self.comparison = Comparison(source, target_profile(catalogue(), source, target))
         self.events: list[v.Event] = []
         self.do(first)
 
@@ -83,13 +84,74 @@ def test_what_is_rolled_back_arrives_nowhere() -> None:
     assert client.rules() == ["TXN-03"]
 
 
-def test_a_commit_that_is_refused_is_one_break() -> None:
-    client = Client("TXN-REFUSAL=at-commit", KEYED)
-    client.do(v.BeginTransaction(transaction="t"))
-    client.do(send("m0", transaction="t"))  # refused here at once, there by the commit
-    client.do(v.CommitTransaction(transaction="t"))
+LATE = v.profile_for(catalogue(), readings={"TXN-REFUSAL": "at-commit"})
+"""A bus that refuses what was wrong in a transaction by its commit."""
 
-    assert len(client.move.breaks) <= 2
+
+def test_a_commit_that_is_refused_is_one_break_and_all_of_it_arrives() -> None:
+    client = Client("premium:4", REGULAR, LATE)
+    client.do(send("old"))
+    old = client.receive()
+    client.do(v.BeginTransaction(transaction="t"))
+    client.do(send("keyless", transaction="t"))
+    client.do(send("keyed", transaction="t", partition_key="a"))
+    client.do(v.Complete(queue="q", lock_token=old.lock_token or "", transaction="t"))
+    client.do(v.CommitTransaction(transaction="t"))
+    client.receive()
+    client.receive()
+    client.do(v.Receive(queue="q"))
+
+    assert client.rules() == ["TXN-03"]
+    assert not client.move.apart
+
+
+def test_a_commit_that_is_refused_here_alone_changes_nothing_there() -> None:
+    client = Client("premium", KEYED, LATE)
+    client.do(send("old"))
+    old = client.receive()
+    client.do(v.BeginTransaction(transaction="t"))
+    client.do(send("keyless", transaction="t"))
+    client.do(v.Complete(queue="q", lock_token=old.lock_token or "", transaction="t"))
+    refused = client.do(v.CommitTransaction(transaction="t"))
+    client.do(v.Abandon(queue="q", lock_token=old.lock_token or ""))
+    client.receive()
+    client.do(v.Receive(queue="q"))
+
+    assert isinstance(refused, v.Refused)
+    (kind,) = client.move.of(EASED)
+    assert kind.what.startswith("commit transaction: accepted")
+    assert client.rules() == []
+
+
+def test_messages_that_are_given_back_or_deleted_are_so_in_both() -> None:
+    client = Client("premium:4")
+    for number in range(3):
+        client.do(send(f"m{number}"))
+    given = client.receive()
+    client.comparison.release("q", given.lock_token or "")
+    client.comparison.release("q", "of nobody")
+    deleted = ({"m0", "m1", "m2"} - {given.body}).pop()
+    client.comparison.delete("q", [deleted, "of nobody"])
+    left = sorted({"m0", "m1", "m2"} - {deleted})
+    for number, body in enumerate(left):
+        view = v.MessageView(body=body, sequence_number=100 + number, lock_token=f"again/{body}")
+        got = v.Received(message=view)
+        client.comparison.saw(v.Receive(queue="q"), got, "c1", Said(client="c1"))
+    client.comparison.saw(v.Receive(queue="q"), v.Empty(), "c1", Said(client="c1"))
+
+    assert (client.move.breaks, client.move.apart) == ({}, {})
+
+
+def test_names_of_messages_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "LEAST", 10)
+    client = Client("premium:4")
+    for number in range(100):
+        client.do(send(f"m{number}"))
+        client.do(v.Complete(queue="q", lock_token=client.receive().lock_token or ""))
+
+    known = client.comparison._target._records
+    assert len(known._numbers) < 30
+    assert len(known._by_body) < 30
     assert not client.move.apart
 
 

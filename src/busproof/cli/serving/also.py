@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Shadow"]
 
 STOPPED: Final = "the comparison has stopped"
+MOST_CLIENTS: Final = 10_000
+"""Number of connections whose clients' names are kept, the latest ones."""
 LINES: Final = "moving.jsonl"
 SETTINGS: Final = "settings"
 """Client of the entities that are there at the start."""
@@ -76,6 +78,8 @@ class Shadow:
     def meet(self, connection: str, client: str) -> None:
         """Note the name that the client of a connection has given itself."""
         self._clients[connection] = f"{client} ({connection})" if client else connection
+        if len(self._clients) > MOST_CLIENTS:
+            del self._clients[next(iter(self._clients))]
 
     def saw(self, command: v.Command, outcome: v.Outcome, connection: str) -> None:
         """Compare a request that was answered."""

@@ -242,6 +242,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="also decide each request as another namespace, and say which kinds would break when "
         "the clients move there: premium:4, premium, basic, an edition, EDITION/TIER or "
         "AMBIGUITY=READING; exit with 1 if one breaks, with 3 if one may",
+        shell_complete=values.namespaces,
     ),
     option(
         "--also-report",
