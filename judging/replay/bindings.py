@@ -333,6 +333,10 @@ class Bindings:
         known = self._record_of.get((entity, view.sequence_number or -1))
         return known or next(self.candidates(entity.path, view), None)
 
+    def number_of(self, record: Numbered) -> int | None:
+        """Return the bus's number of a message, if it is known."""
+        return self._number_of.get(record)
+
     def is_bound(self, record: Numbered) -> bool:
         """Return whether the bus's number of a message is known."""
         return record in self._number_of

@@ -17,6 +17,7 @@ from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.outlook import Outlook
 from busproof.judging.replay.timers import LooseTimers
+from busproof.model.ambiguities import CacheDelete
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage
@@ -67,6 +68,7 @@ class Caches:
         self._bindings = bindings
         self._outlook = outlook
         self._fills: dict[tuple[Entity, int], list[Fill]] = {}
+        self._deletions: dict[tuple[Entity, int], list[Fill]] = {}
 
     def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
         """Note a receive from a partition."""
@@ -74,8 +76,13 @@ class Caches:
         fills = self._fills.setdefault((entity, partition), [])
         now = self._namespace.now
         width = self._timers.uncertain[1]
-        fills.append(Fill(journal.epoch, self._guide.index, connection, mode, now, width))
+        fill = Fill(journal.epoch, self._guide.index, connection, mode, now, width)
+        fills.append(fill)
         journal.log.append((_forget_last, None, fills))
+        if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
+            deletions = self._deletions.setdefault((entity, partition), [])
+            deletions.append(fill)
+            journal.log.append((_forget_last, None, deletions))
 
     @property
     def _timers(self) -> LooseTimers:
@@ -225,13 +232,30 @@ class Caches:
         return queued.entity.path, queued.partition
 
     def _fills_since(self, queued: QueuedMessage) -> Iterator[Fill]:
-        """Yield the receives that may have cached a message, the last one first."""
+        """Yield the receives that may have cached a message, the last one first.
+
+        Of those that removed what they gave, any may have it still (CACHE-DELETE).
+        """
         entity = queued.entity
-        earliest = self._namespace.now - entity.settings.lock_duration - self._guide.slack
-        for fill in reversed(self._fills.get((entity, queued.partition), ())):
-            if fill.epoch <= queued.touched or fill.moment + fill.width < earliest:
+        place = entity, queued.partition
+        earliest = self._earliest(entity)
+        for fill in reversed(self._fills.get(place, ())):
+            if fill.epoch <= queued.touched:
                 return
+            if fill.moment + fill.width < earliest:
+                break
             yield fill
+        if self._namespace.known_reading(CacheDelete) is CacheDelete.KEPT:
+            return
+        for fill in reversed(self._deletions.get(place, ())):
+            if fill.epoch <= queued.touched:
+                return
+            if fill.moment + fill.width < earliest:
+                yield fill
+
+    def _earliest(self, entity: Entity) -> int:
+        """Return since when the lock of a cached message has not ended yet."""
+        return self._namespace.now - entity.settings.lock_duration - self._guide.slack
 
     def _ways(self, queued: QueuedMessage, other: str) -> Iterator[Fill]:
         """Yield receives that may have cached a message for another connection.
@@ -253,6 +277,8 @@ class Caches:
         timers = self._timers
         now = namespace.now
         uncertain = timers.uncertain
+        if fill.moment + fill.width < self._earliest(queued.entity):
+            self._guide.fate = "lost"
         namespace.journal.touch(namespace)
         namespace.now, timers.uncertain = fill.moment, (0, fill.width)
         try:

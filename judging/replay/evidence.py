@@ -134,6 +134,9 @@ class Evidence:
         self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
         self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+        self._active: dict[tuple[str, str], int] = {}
+        self._last_scheduled: dict[tuple[str, str], int] = {}
+        self._cancelled: dict[tuple[str, int], int] = {}
         self._last_receive: dict[tuple[str, str], int] = {}
         self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
@@ -169,8 +172,11 @@ class Evidence:
             self._sent[base_path(queue), message.body] += 1
             if down := self._down.get(base_path(queue)):
                 was_refused = isinstance(event.outcome, v.Refused)
-                tried = self._fails if was_refused else self._works
-                tried[base_path(queue), key_of(message)] |= down
+                place = base_path(queue), key_of(message)
+                if was_refused:
+                    self._fails[place] = self._fails.get(place, down) & down
+                else:
+                    self._works[place] |= down
             if message.message_id is not None:
                 self._used_ids[message.message_id] = index
         self._note_answer(index, queue, event)
@@ -182,6 +188,8 @@ class Evidence:
     def _note_answer(self, index: int, queue: str, event: v.Event) -> None:
         if isinstance(event.outcome, v.Empty):
             self._empty[queue].append(index)
+        if isinstance(event.command, v.CancelScheduled) and isinstance(event.outcome, v.Done):
+            self._cancelled[queue, event.command.sequence_number] = index
         receiver = None if isinstance(event.command, v.Peek) else event.connection
         if isinstance(event.command, v.Receive | v.ReceiveBatch):
             self._last_receive[queue, event.connection] = index
@@ -194,6 +202,11 @@ class Evidence:
             self._last_body[view.body] = index
             if not isinstance(event.outcome, v.Peeked):
                 self._note_given(index, queue, view, event.connection)
+            is_waiting = view.state is v.MessageState.SCHEDULED
+            if is_waiting:
+                self._last_scheduled[queue, view.body] = index
+            if view.sequence_number is not None and not is_waiting:
+                self._active.setdefault((queue, view.body), view.sequence_number)
             if view.sequence_number is not None:
                 self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
             if view.sequence_number is not None and self.numbers_show_partitions:
@@ -314,6 +327,45 @@ class Evidence:
         """Return the number that is shown of messages with this body, if there is just one."""
         numbers = self._shown_numbers.get((path, body), ())
         return next(iter(numbers)) if len(numbers) == 1 else None
+
+    def first_active(self, path: str, body: str) -> int | None:
+        """Return the first number that is shown of a message that is not only scheduled."""
+        return self._active.get((path, body))
+
+    def waits_after(self, index: int, path: str, body: str) -> bool:
+        """Return whether a message is shown as scheduled after an event."""
+        return self._last_scheduled.get((path, body), -1) > index
+
+    def is_cancelled_after(self, index: int, path: str, number: int | None) -> bool:
+        """Return whether the scheduled message with this number is cancelled after an event."""
+        return number is not None and self._cancelled.get((path, number), -1) > index
+
+    def came_before(self, path: str, body: str, event: v.Event) -> bool:
+        """SEQ-01: return whether a message has a smaller number than one that is sent now."""
+        own = self.first_active(path, body)
+        if own is None or getattr(event.command, "queue", "") != path:
+            return False
+        sent = (self.first_active(path, one.body) for one in messages_of(event.command))
+        return any(
+            other is not None
+            and own < other
+            and (not self.numbers_show_partitions or not (own ^ other) >> v.SEQUENCE_BITS)
+            for other in sent
+        )
+
+    def fate_of_copy(self, index: int, path: str, name: str, event: v.Event) -> bool | None:
+        """Return whether a message that is sent now is kept, although its MessageId was used.
+
+        It is `None` if that is never seen, and false if the event sends no such message.
+        """
+        if getattr(event.command, "queue", "") != path:
+            return False
+        bodies = [one.body for one in messages_of(event.command) if one.message_id == name]
+        if any(self.is_shown_after(index, path, body) for body in bodies):
+            return True
+        if any(self.is_hidden_after(index, path, body) for body in bodies):
+            return False
+        return None if bodies else False
 
     def first_given(self, path: str, body: str) -> Given | None:
         """Return when a message with this body was first given, if it was."""

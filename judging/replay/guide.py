@@ -18,7 +18,12 @@ from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
 from busproof.judging.replay.evenness import Evenness
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
-from busproof.model.ambiguities import CountsInOutage, DeadLetterCount, Settled
+from busproof.model.ambiguities import (
+    CacheDeliveryCount,
+    CountsInOutage,
+    DeadLetterCount,
+    Settled,
+)
 from busproof.model.choices import CONSIDERED, Fits
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
@@ -94,6 +99,8 @@ class Guide(Noting):
             cached at once, but only when an answer shows it.
         guesses: whether nothing showed the partition that was chosen last.
         guessed: the message without a key whose partition it is.
+        fate: what becomes of a message in a cache, if that is known.
+        firing: the record whose timer is being fired.
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
     """
 
@@ -121,12 +128,13 @@ class Guide(Noting):
         self.message: v.Message | None = None
         self.key: Key | None = None
         self.caching: tuple[str, int] | None = None
-        self._fate: str | None = None
+        self.fate: str | None = None
         self.any_error = False
         self.window = (0, 0)
         self.slack = 0
         self.is_exact = False
         self.is_hasty = False
+        self.firing: object = None
         self.guesses = False
         self.guessed: v.Message | None = None
         self.sought: Collection[QueuedMessage] | None = None
@@ -287,7 +295,8 @@ class Guide(Noting):
 
     def _by_outages(self, base: str, candidates: Sequence[int]) -> list[int] | None:
         """Return candidates for a message whose key was used while some partitions were down."""
-        key = None if self.message is None else key_of(self.message)
+        asked = None if self.key is None else self.key.value
+        key = asked if self.message is None else key_of(self.message)
         works, fails = self._evidence.outages_of_key(base, key)
         if not works and not fails:
             return None
@@ -395,11 +404,13 @@ class Guide(Noting):
         elif self._event is not None:
             refused = isinstance(self._event.outcome, v.Refused)
             options.sort(key=lambda option: (option == "refused") is not refused)
+            if name == CacheDeliveryCount.entry and self._is_counted_in_cache():
+                options.sort(key=lambda option: option is not CacheDeliveryCount.COUNTS)
             if name == DeadLetterCount.entry and self._evidence.dead_counts_begin_anew is False:
                 options.sort(key=lambda option: option is not DeadLetterCount.KEPT)
         if name in OF_CACHES:
             if self._is_cached(name):
-                likely = ("one-more", self._fate)
+                likely = ("one-more", self.fate)
                 options.sort(key=lambda option: option not in likely)
             return self.take(name, options, self.caching)
         return self.take(name, options, None if name in READINGS else self.place)
@@ -425,8 +436,8 @@ class Guide(Noting):
         """
         if name == "LIFE-08" and self.caching is not None:
             path, partition = self.caching
-            self._fate = self._fate_in_cache(self._namespace.entities[path], partition)
-        return self._fate is not None
+            self.fate = self._fate_in_cache(self._namespace.entities[path], partition)
+        return self.fate is not None
 
     def _fate_in_cache(self, entity: Entity, partition: int) -> str | None:
         """Return what becomes of the next message in line if it is cached, `None` if it is not."""
@@ -458,6 +469,11 @@ class Guide(Noting):
         body = queued.message.body
         given = self._evidence.next_given(self.index, path, body)
         return given is not None and given.count > queued.failed + 1
+
+    def _is_counted_in_cache(self) -> bool:
+        """Return whether the message whose lock ends was delivered once more than was seen."""
+        queued = self.firing
+        return self.is_exact and isinstance(queued, QueuedMessage) and self._was_counted(queued)
 
     # Candidates by choice ---------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from busproof import vocabulary as v
 from busproof.judging.replay.evidence import (
     Evidence,
     base_path,
-    key_of,
     messages_of,
     views_of,
 )
@@ -16,10 +15,12 @@ from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.unseen import Unseen
 from busproof.model.rules import Namespace
+from busproof.model.state import QueuedMessage
 from busproof.model.step import step
 
 __all__ = ["LostAnswers"]
 
+CREATIONS: Final = (v.CreateQueue, v.CreateTopic, v.CreateSubscription)
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
 OF_MESSAGES: Final = (
     *(v.Receive, v.ReceiveBatch, v.ReceiveDeferred, v.DeleteBatch, v.CancelScheduled),
@@ -89,7 +90,7 @@ class LostAnswers:
             return
         queue = getattr(event.command, "queue", "")
         fates = ["not yet", "now"]
-        if self._obstacles.outlook.is_traced(event.command):
+        if self._took_effect_at_once(index, event):
             fates.reverse()
         fate = self._guide.take("ANSWER-LOST", fates, base_path(queue) if queue else None)
         # Also where it changes nothing now, it might have done so later: the choice counts.
@@ -97,6 +98,34 @@ class LostAnswers:
         if fate == "now":
             self._namespace.journal.drop(self._pending, index)
             self._execute(event)
+
+    def _took_effect_at_once(self, index: int, event: v.Event) -> bool:
+        """Return whether a request most likely took effect at once, by what is seen later.
+
+        The number of a message says before which others it came, so that it can wait for them.
+        """
+        command = event.command
+        if isinstance(command, v.Settlement):
+            return self._was_settled(index, command)
+        if self._first_number(event) is not None and not self._guide.is_hasty:
+            return False
+        return self._obstacles.outlook.is_traced(command)
+
+    def _was_settled(self, index: int, command: v.Settlement) -> bool:
+        """Return whether what is seen later of a message shows that it was settled."""
+        entity = self._namespace.entities.get(command.queue)
+        token = self._bindings.model_token(command.queue, command.lock_token)
+        number = token.partition("/")[0]
+        if entity is None or not number.isdecimal():
+            return False
+        queued = self._bindings.made(entity, int(number))
+        if not isinstance(queued, QueuedMessage):
+            return False
+        body = queued.message.body
+        if isinstance(command, v.Abandon):
+            given = self._evidence.next_given(index, command.queue, body)
+            return queued.session is not None and given is not None and given.count > queued.failed
+        return self._evidence.is_hidden_after(index, command.queue, body)
 
     def take_effect(self, index: int, event: v.Event) -> bool:
         """Let earlier requests without an answer take effect before this event, as chosen.
@@ -111,7 +140,8 @@ class LostAnswers:
         waiting = [
             number
             for number, lost in self._pending.items()
-            if self._evidence.part_of_event(number) == part and self._may_show(lost, event)
+            if (self._evidence.part_of_event(number) == part and self._may_show(lost, event))
+            or self._took_room_of(lost, event)
         ]
         while waiting:
             sought = self._obstacles.before(event) if self._guide.is_hasty else None
@@ -120,7 +150,7 @@ class LostAnswers:
                     one for one in waiting if self._obstacles.removed(self._pending[one], sought)
                 ]
             options: list[int | None] = [None, *waiting]
-            options.sort(key=lambda lost: lost is None or not self._came_before(lost, event))
+            options.sort(key=lambda lost: lost is None or not self._comes_now(lost, event))
             places = {_place(self._pending[one].command) for one in waiting}
             # A hasty search tries what has no tag wherever it goes back to.
             is_one = len(places) == 1 and not self._guide.is_hasty
@@ -163,16 +193,11 @@ class LostAnswers:
         if any(view.body == message.body for view in views_of(event.outcome)):
             return True
         # A copy of the lost message is dropped only if the message itself had arrived, and a
-        # later message of its key comes after it.
-        key = key_of(message)
+        # later message of its partition comes after it.
         return any(
             one.message_id is not None and one.message_id == message.message_id
             for one in messages_of(event.command)
-        ) or (
-            self._first_number(lost) is not None
-            and any(key_of(one) == key for one in messages_of(event.command))
-            and getattr(event.command, "queue", "") == lost.command.queue
-        )
+        ) or self._evidence.came_before(lost.command.queue, message.body, event)
 
     def _may_matter(self, lost: v.Command, event: v.Event) -> bool:
         """Return whether it may matter to an event whether a request took effect before it.
@@ -193,10 +218,28 @@ class LostAnswers:
             return not isinstance(command, OF_TOPICS) and (not is_sent or needs_room)
         return True
 
+    def _comes_now(self, index: int, event: v.Event) -> bool:
+        """Return whether an earlier request most likely takes effect before an event.
+
+        Where there is no more room for a queue or topic, what was created took it.
+        """
+        return self._took_room_of(self._pending[index], event) or self._came_before(index, event)
+
+    @staticmethod
+    def _took_room_of(lost: v.Event, event: v.Event) -> bool:
+        """Return whether something that was created may have taken the room that is lacking now."""
+        return (
+            event.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
+            and isinstance(event.command, CREATIONS)
+            and isinstance(lost.command, CREATIONS)
+        )
+
     def _came_before(self, index: int, event: v.Event) -> bool:
         """SEQ-01: return whether a lost message has a smaller number than one that is sent now."""
-        own, other = self._first_number(self._pending[index]), self._first_number(event)
-        return own is not None and other is not None and own < other
+        lost = self._pending[index].command
+        return isinstance(lost, v.Send) and self._evidence.came_before(
+            lost.queue, lost.message.body, event
+        )
 
     def _first_number(self, sent: v.Event) -> int | None:
         """Return the number with which a message that was sent is given first, if it is."""

@@ -41,6 +41,8 @@ LATE: Final = {
 """Rule of a timer to the ambiguity that says how late it may fire; empty for any time or never."""
 MOVING: Final = frozenset((*LATE, "expiry.end"))
 """Rules of the timers that change what a description counts."""
+PATIENT: Final = ("locks.end", "sessions.end", "expiry.end", "transactions.lapse")
+"""Rules of timers that fire when an answer calls for it: until then nobody can tell."""
 EVER: Final = 1 << 62
 MOST_SUBSETS: Final = 5
 """Up to this many timers, every subset is tried; of more, only the likely ones."""
@@ -49,6 +51,8 @@ Window = tuple[int, int]
 """How much earlier and how much later than its moment a timer may fire."""
 EXACT: Final[Window] = (0, 0)
 ACTIVATION: Final = "scheduling.activate"
+ARRIVING: Final = (ACTIVATION, HOP, DEAD, "expiry.end", "locks.end")
+"""Rules of timers after which a message may arrive somewhere, and get a number."""
 TimerKey = tuple[int, str, Any]
 
 
@@ -398,25 +402,24 @@ class Clock:
             timers.since = timers.windows.get(key_of(timer), EXACT)
         self._earliest = max(self._earliest, early)
         entity = timer[5].entity
+        self._guide.firing = timer[5]
         if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
             attrgetter(timer[4])(namespace.rules)(timer[5])
 
     def _in_likely_order(self, due: Sequence[Timer]) -> Sequence[Timer]:
-        """Return timers by their moments, but scheduled messages in the order of later answers.
+        """Return timers by their moments, but what arrives somewhere in the order of its numbers.
 
-        What may be late is enqueued in any order (SCHEDULE-DELAY), which the numbers then show.
+        What may be late is enqueued in any order (SCHEDULE-DELAY, DEAD-LETTER-DELAY), which later
+        answers show.
         """
-        places = [at for at, timer in enumerate(due) if timer[4] == ACTIVATION]
+        places = [at for at, timer in enumerate(due) if timer[4] in ARRIVING]
         if len(places) < 2:
             return due
-        given = [
-            self._evidence.first_given(due[at][5].entity.path, due[at][5].message.body)
-            for at in places
-        ]
+        numbers = [self._number_on_arrival(due[at]) for at in places]
 
-        def likelihood(at: int) -> tuple[bool, int, int]:
-            one = given[at]
-            return (one is None, *((0, 0) if one is None else (one.number, one.index)))
+        def likelihood(at: int) -> tuple[bool, int]:
+            number = numbers[at]
+            return number is None, number or 0
 
         ranked = sorted(range(len(places)), key=likelihood)
         ordered, earliest = list(due), 0
@@ -447,6 +450,51 @@ class Clock:
                 ordered.insert(ordered.index(next(one for one in alike if one != first)), first)
         return ordered
 
+    def _number_on_arrival(self, timer: Timer) -> int | None:
+        """Return the number that a message is shown with where its timer brings it, if it is."""
+        thing = timer[5]
+        path = thing.entity.path
+        target = {ACTIVATION: path, HOP: thing.entity.settings.forward_to}
+        there = target.get(timer[4], path + v.DEAD_LETTERS)
+        return self._evidence.first_active(there or "", thing.message.body)
+
+    def _is_called_for(self, timer: Timer, event: v.Event) -> bool:
+        """Return whether a timer most likely has fired before an event.
+
+        What no answer can tell from what was before fires as late as possible, when an answer calls
+        for it. When a scheduled message came, its number tells, and whether a MessageId was
+        forgotten, what became of its next message.
+        """
+        rule, thing = timer[4], timer[5]
+        path, now = thing.entity.path, self._namespace.now
+        body = getattr(getattr(thing, "message", None), "body", None)
+        is_shown = any(
+            view.body == body and view.state is not v.MessageState.SCHEDULED
+            for view in views_of(event.outcome)
+        )
+        if rule in PATIENT:
+            is_elsewhere = path != getattr(event.command, "queue", "")
+            is_given = is_shown and not isinstance(event.outcome, v.Peeked)
+            return timer[0] <= now and is_given and (rule == "locks.end" or is_elsewhere)
+        evidence, index = self._evidence, self._guide.index
+        if rule == ACTIVATION and body is not None:
+            number = self._guide.bindings.number_of(thing)
+            if evidence.waits_after(index - 1, path, body) or evidence.is_cancelled_after(
+                index - 1, path, number
+            ):
+                return False
+            if evidence.first_active(path, body) is None and evidence.is_hidden_after(
+                index - 1, path, body
+            ):
+                return False
+            if evidence.first_active(path, body) is not None:
+                return is_shown or evidence.came_before(path, body, event)
+        if rule == "duplicates.forget":
+            fate = evidence.fate_of_copy(index, path, thing.name[1], event)
+            return timer[0] <= now if fate is None else fate
+        is_late = body is not None and evidence.is_late(index, path, body)
+        return timer[0] <= now and not is_late
+
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
         now = self._namespace.now
@@ -469,9 +517,14 @@ class Clock:
             is_late = timer[4] in self._late
             return is_late and is_on_the_way_to(queue, timer, self._namespace)
 
+        def is_called_for(timer: Timer) -> bool:
+            return self._is_called_for(timer, event)
+
+        queue = getattr(event.command, "queue", "")
         nominal = those(lambda timer: timer[0] <= now)
         unseen = tuple(timer for timer in nominal if not is_missing(timer))
         sets = [
+            those(is_called_for),
             those(lambda timer: timer[0] <= now and not is_late(timer)),
             *((unseen,) if self._guide.finds_nothing else ()),
             nominal,
@@ -490,7 +543,6 @@ class Clock:
             for other in ordered:
                 sets.append(tuple(one for one in nominal if one is not other))
                 sets.append(those(partial(_fires_or_is, other, now)))
-        queue = getattr(event.command, "queue", "")
         tag = base_path(queue) if queue else None
         distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
         return self._guide.take("SCHEDULE-DELAY", list(distinct.values()), tag)

@@ -5,7 +5,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.judging.replay.choices_made import Choice, next_script
-from busproof.judging.replay.explanation import explain
+from busproof.judging.replay.explanation import explain, explain_to_go_on
 from busproof.judging.replay.relevance import Relevance
 from busproof.judging.replay.search import Ended, Search
 from busproof.spec import load
@@ -210,6 +210,19 @@ def test_a_front_end_hands_out_a_key_in_its_order() -> None:
     assert copy_of(story).received(shown("m3")).ended is Ended.IMPOSSIBLE
 
 
+@pytest.mark.parametrize(
+    ("mode", "ended"), [(DELETE, Ended.EXPLAINED), (v.ReceiveMode.PEEK_LOCK, Ended.IMPOSSIBLE)]
+)
+def test_only_what_is_deleted_into_a_cache_stays_there(mode: v.ReceiveMode, ended: Ended) -> None:
+    """CACHE-DELETE: m3 comes before m1, which was locked when c1's front end cached m3."""
+    story = Story().sent("m1").sent("m2").sent("m3").received(shown("m1"), "c2")
+    story.that(v.Receive(queue="q", mode=mode), v.Received(message=shown("m2")))
+    story.waited(70).received(shown("m3"), "c1")
+    explanation = explain(story.events, story.profile, story.observability)
+    assert explanation.ended is ended
+    assert not explanation.is_found or explanation.steps == len(story.events)
+
+
 # Lost answers
 
 
@@ -233,7 +246,35 @@ def test_it_may_take_effect_later_but_only_once() -> None:
     assert late.ended is Ended.IMPOSSIBLE
 
 
+def test_the_number_of_a_lost_message_says_before_which_others_it_came() -> None:
+    story = lost_send().sent("n").sent("o")
+    views = [shown(body, number(0, place)) for place, body in enumerate(("n", "m", "o"), 1)]
+    story.that(v.Peek(queue="q", count=3), v.Peeked(messages=tuple(views)))
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
+
+
+def test_queues_whose_creation_is_not_answered_take_room() -> None:
+    """QUOTA-04: without a search through which of them were created."""
+    story = Story()
+    for count in range(100):
+        create = v.CreateQueue(queue=f"q{count}", partitioned=True)
+        full = v.Refused(error=v.Error.QUOTA_EXCEEDED)
+        story.that(create, LOST if count % 30 == 7 else full if count == 99 else DONE)
+    explanation = explain_to_go_on(story.events, story.profile, story.observability)[0]
+    assert explanation.ended is Ended.EXPLAINED
+    assert explanation.steps <= len(story.events) + 4
+
+
 # Time
+
+
+def test_whether_a_lock_has_ended_is_decided_when_an_answer_shows_it() -> None:
+    story = Story(attrs.evolve(STRICT, slack=2 * SECOND)).sent("m")
+    story.received(shown("m", lock_token="t")).waited(61).sent("n").sent("o")
+    story.that(v.Complete(queue="q", lock_token="t"))
+    explanation = explain(story.events, story.profile, story.observability)
+    assert (explanation.ended, explanation.steps) == (Ended.EXPLAINED, len(story.events))
 
 
 def test_a_lock_ends_within_the_slack() -> None:
