@@ -23,6 +23,7 @@ RULES_OF_STATES: Final[dict[State, tuple[v.RuleId, ...]]] = {
     State.ACTIVE: ("DEFER-03", "DEFER-04"),
     State.LOCKED: ("DEFER-03",),
     State.DEFERRED_LOCKED: ("DEFER-05",),
+    State.SCHEDULED: ("DEFER-03",),  # on its way to the dead-letter queue, in a replay
 }
 """State of a message that is not given by its number, to the rules that say so."""
 

@@ -172,3 +172,15 @@ def test_explanation_has_words_for_what_a_bus_does_by_itself(
     out = capsys.readouterr().out
     assert "before it: 'a' is forwarded" in out
     assert "before it: dead letter 'a' is tried again" in out
+
+
+def test_a_message_on_its_way_to_the_dead_letter_queue_is_not_had_by_its_number() -> None:
+    """DEFER-03, DEAD-LETTER-DELAY."""
+    told = Told().of(v.CreateQueue(queue="end", max_delivery_count=1))
+    told.of(v.Send(queue="end", message=v.Message(body="m")))
+    told.of(v.Receive(queue="end"), got("m", lock_token="t"))
+    told.of(v.Abandon(queue="end", lock_token="t"))
+    by_number = v.ReceiveDeferred(queue="end", sequence_numbers=(1,))
+    assert told.may_be(by_number, v.Refused(error=v.Error.MESSAGE_NOT_FOUND))
+    shown = v.MessageView(body="m", sequence_number=1)
+    assert not told.may_be(by_number, v.ReceivedSeveral(messages=(shown,)))
