@@ -518,7 +518,10 @@ class Session:
             self._leave_out_exploration()
 
     def _form_verdicts(self, ended: Sequence[Case]) -> None:
-        """Note a line about each family of these cases whose last case has ended."""
+        """Note a line about each family of these cases whose last case has ended.
+
+        Cases are about rules of other families, too, of which a run need not have been asked.
+        """
         families = [family for case in ended for family in families_of(case)]
         self._left.subtract(families)
         done = [family for family in dict.fromkeys(families) if not self._left[family]]
@@ -528,11 +531,10 @@ class Session:
         titles = {family.id: family.title for family in self._catalogue.families}
         lines = []
         for family in done:
-            counts = Counter(
-                rule.verdict
-                for rule in so_far.rules
-                if rule.id.startswith(f"{family}-") and rule.verdict is not Verdict.NOT_APPLICABLE
-            )
+            formed = [rule.verdict for rule in so_far.rules if rule.id.startswith(f"{family}-")]
+            if not formed:
+                continue
+            counts = Counter(verdict for verdict in formed if verdict is not Verdict.NOT_APPLICABLE)
             words = ", ".join(f"{number} {verdict.value}" for verdict, number in counts.items())
             lines.append(f"{family} {titles[family]}: {words or 'not applicable'}")
         self._counted = attrs.evolve(self._counted, formed=(*self._counted.formed, *lines))
