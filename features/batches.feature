@@ -168,7 +168,7 @@ Feature: Batches
 
     @BATCH-10
     Scenario: A batch for which a queue has no room is refused whole
-      Given a regular queue of 1 GB
+      Given a regular queue
       And messages without key have filled the queue
       When a batch of 3 messages of 30 MB each is sent
       Then it is refused
