@@ -164,42 +164,50 @@ class Judge:
         return opinion
 
     def _ask_again(self) -> None:
-        """Let the oracle decide the last event; what it accuses is replayed once more, and longer.
-
-        It may be wrong about an earlier event, which an execution has explained.
-        """
+        """Let the oracle decide the last event; what it accuses is replayed once more."""
         opinion = self._second_opinion()
         self.exhausted = opinion.exhausted
         accused = opinion.violation
         if accused is None:
             return
-        events = self._events
-        last = len(self._events) - 1
-        is_wrong = accused.index < last
-        if not is_replayed(self._observability, len(events)):
-            if is_wrong:
-                self.exhausted = too_long()
-            else:
-                self.violation = accused
-            return
+        if is_replayed(self._observability, len(self._events)):
+            self._replay_accused(accused)
+        elif accused.index < len(self._events) - 1:
+            self.exhausted = too_long()
+        else:
+            self.violation = accused
+
+    def _replay_accused(self, accused: Violation) -> None:
+        """Look longer for an execution before the bus is accused."""
         if self._explanation.ended is Ended.GAVE_UP:
             self._explanation = explain(
-                events,
+                self._events,
                 self._profile,
                 self._observability,
-                steps=budget_of(events),
+                steps=budget_of(self._events),
                 forgiven=self._forgiven,
             )
-        ended = self._explanation.ended
-        stuck_at = self._explanation.stuck_at
         if self._explanation.is_found:
             self._is_decided_by_oracle = False
-        elif ended is Ended.IMPOSSIBLE and (is_wrong or stuck_at == last):
-            found = diagnosis_of_last(events, self._profile, self._observability)
+        else:
+            self._accuse(accused)
+
+    def _accuse(self, accused: Violation) -> None:
+        """Accuse the bus of the last event, or end without a verdict.
+
+        The oracle may be wrong about an earlier event, which an execution has explained. Then only
+        a proof of the replay counts.
+        """
+        last = len(self._events) - 1
+        explanation = self._explanation
+        is_wrong = accused.index < last
+        is_last = is_wrong or explanation.stuck_at == last
+        if explanation.ended is Ended.IMPOSSIBLE and is_last:
+            found = diagnosis_of_last(self._events, self._profile, self._observability)
             more = () if is_wrong else accused.rules
             rules = tuple(dict.fromkeys((*found.rules, *more)))
             self.violation = Violation(index=last, rules=rules, allowed=found.allowed)
-        elif is_wrong or is_doubtful(self._explanation, events):
-            self.exhausted = too_many_alike(self._explanation.steps)
+        elif is_wrong or is_doubtful(explanation, self._events):
+            self.exhausted = too_many_alike(explanation.steps)
         else:
             self.violation = accused
