@@ -507,7 +507,7 @@ Feature: Automatic forwarding
 
     @FWD-21
     Scenario: What a full destination has no room for is not lost
-      Given a regular queue of 1 GB
+      Given a regular queue
       And messages without key have filled the queue
       And a regular source of "orders"
       When a large message without key is sent

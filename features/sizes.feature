@@ -205,7 +205,7 @@ Feature: Entity sizes
 
     @SIZE-13
     Scenario Outline: Whatever lies in a queue takes its room
-      Given a regular queue of 1 GB
+      Given a regular queue
       When messages are <fate> until there is no room
       Then it is refused because the quota is exceeded
 
@@ -235,20 +235,20 @@ Feature: Entity sizes
 
     @SIZE-11
     Scenario: A full queue is available
-      Given a regular queue of 1 GB
+      Given a regular queue
       And messages without key have filled the queue
       Then in the end its availability is available
 
     @SIZE-12
     Scenario: A queue that was emptied has room again
-      Given a regular queue of 1 GB
+      Given a regular queue
       And messages without key have filled the queue
       When everything is received and completed
       Then in the end a large message without key is accepted
 
     @SIZE-12
     Scenario: A queue has room again for what was received and deleted
-      Given a regular queue of 1 GB
+      Given a regular queue
       And messages without key have filled the queue
       When a message is received and deleted
       And a message is received and deleted
@@ -263,7 +263,7 @@ Feature: Entity sizes
 
     @SIZE-12
     Scenario Outline: What leaves a full queue gives room, however it leaves
-      Given a <kind> queue of 1 GB
+      Given a <kind> queue
       And messages <carried> have filled <what>
       When <first>
       And <then>
@@ -280,7 +280,7 @@ Feature: Entity sizes
 
     @SIZE-12
     Scenario Outline: A message that a transaction completes gives room with the commit
-      Given a <kind> queue of 1 GB
+      Given a <kind> queue
       And messages <carried> have filled <what>
       And a transaction
       When a message is received and kept
