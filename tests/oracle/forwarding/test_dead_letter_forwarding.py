@@ -113,6 +113,13 @@ def test_forwarded_dead_letter_may_be_peeked_at_its_destination(observer: Observ
     observer.has(END, letter())
 
 
+def test_dead_letter_may_be_peeked_where_it_waits_to_go_on(observer: Observer) -> None:
+    """It may be any: what is dead-lettered by the bus itself nobody has sent there."""
+    buried(observer)
+    shown = Peeked(messages=(view("m1", 1, message_id="x"),))
+    observer.has(Peek(queue="q/$deadletterqueue"), shown)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [letter("another"), received("m1", 2, message_id="y"), received("m2", 2)],

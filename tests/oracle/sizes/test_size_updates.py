@@ -54,6 +54,14 @@ def test_size_that_the_tier_lacks_is_refused_or_replaced(observer: Observer) -> 
     refuses(observer, GET, described_as(max_size=7), "SIZE-16")
 
 
+@pytest.mark.parametrize("size", [1, 4])
+def test_size_is_that_of_one_partition_or_of_all_where_no_edition_says_which(size: int) -> None:
+    observer = observing(silent=frozenset({"SIZE-04"}))
+    observer.queue(max_size=1)
+    refuses(observer, GET, described_as(max_size=3), "MGMT-11")
+    observer.has(GET, described_as(max_size=size))
+
+
 def test_size_may_have_to_stay() -> None:
     observer = observing({"SIZE-UPDATE": "refused"})
     observer.queue(partitioned=False)
