@@ -1,9 +1,11 @@
-"""Translation of delivery-ids that are not consecutive.
+"""Translation of what clients do beside the protocol, and the service accepts.
 
 AMQP requires the delivery-ids of a session to increase by one, and Proton ends the connection of a
 client that breaks the rule. The service accepts such ids, and Python clients rely on that: threads
 that share a session may send two messages under one id and then skip one. Here such deliveries get
 the ids that the engine expects, and dispositions are translated back to the client's ids.
+
+Go clients may give a link credit after they have detached it; the engine would end the connection.
 """
 
 import struct
@@ -14,7 +16,17 @@ import attrs
 
 from busproof.broker.amqp.encoding import elements_of, end_of, value_at
 
-__all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "FALSE", "FLOW", "TRANSFER", "Numbering"]
+__all__ = [
+    "ATTACH",
+    "BEGIN",
+    "DETACH",
+    "DISPOSITION",
+    "FALSE",
+    "FLOW",
+    "MOST_DETACHED",
+    "TRANSFER",
+    "Numbering",
+]
 
 BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH = range(0x11, 0x17)
 BODY: Final = 8
@@ -26,6 +38,10 @@ BINARY8, LIST8 = 0xA0, 0xC0
 FLAGS: Final = (4, 5, 9)
 """Field positions of `settled`, `more` and `aborted` in a transfer."""
 ALL: Final = 2**32
+WINDOWS: Final = 4
+"""Number of fields of a Flow that are about its session, and not about a link."""
+MOST_DETACHED: Final = 64
+"""Number of detached links that are remembered; the credit for one follows at once."""
 
 
 @attrs.define
@@ -37,12 +53,22 @@ class _Session:
         unfinished: link handle to the engine's id of its incomplete delivery.
         client_ids: the engine's id of a delivery to the client's, where they differ.
         following: the id of the client's next transfer by its latest Begin or Flow, encoded.
+        detached: the handles of the links that the client detached last, oldest first.
     """
 
     next: int | None = None
     unfinished: dict[int, int] = attrs.field(factory=dict)
     client_ids: dict[int, int] = attrs.field(factory=dict)
     following: bytes = b"\x43"
+    detached: dict[int, None] = attrs.field(factory=dict)
+
+    def detach(self, handle: int) -> None:
+        """Note that the client uses a link no more."""
+        # A link may end in the middle of a message, and another link may get its handle.
+        self.unfinished.pop(handle, None)
+        self.detached[handle] = None
+        if len(self.detached) > MOST_DETACHED:
+            del self.detached[next(iter(self.detached))]
 
 
 class Numbering:
@@ -102,10 +128,14 @@ class Numbering:
                 self._sessions[channel].following = _following(frame, 1)
             elif code == FLOW:
                 self._sessions[channel].following = _following(frame, 2)
+                return _without_link(frame, self._sessions[channel].detached)
+            elif code == ATTACH:
+                place, _ = elements_of(frame, BODY + 3)
+                handle = value_at(frame, end_of(frame, place))
+                self._sessions[channel].detached.pop(handle, None)
             elif code == DETACH:
                 place, _ = elements_of(frame, BODY + 3)
-                # A link may end in the middle of a message, and another link may get its handle.
-                self._sessions[channel].unfinished.pop(value_at(frame, place), None)
+                self._sessions[channel].detach(value_at(frame, place))
         except (IndexError, KeyError, TypeError, ValueError, struct.error):
             pass  # the engine reports the error
         return None
@@ -113,9 +143,14 @@ class Numbering:
     def _transfer(self, session: _Session, frame: bytes) -> bytes | None:
         fields, count = elements_of(frame, BODY + 3)
         place = end_of(frame, fields)
-        handle, after = value_at(frame, fields), end_of(frame, place)
-        delivery_id: int = value_at(frame, place)
+        handle = value_at(frame, fields)
         is_known = handle in session.unfinished
+        if count < 2 and is_known:
+            # The last frame of a message may say nothing but its link, as Go's does.
+            session.unfinished.pop(handle)
+            return None
+        after = end_of(frame, place)
+        delivery_id: int = value_at(frame, place)
         if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
             return None  # the engine reports the error
         is_settled, is_more, is_aborted = _flags_of(frame, after, count)
@@ -175,6 +210,19 @@ def _following(frame: bytes, field: int) -> bytes:
     for _ in range(field):
         place = end_of(frame, place)
     return frame[place : end_of(frame, place)] if frame[place] in (ZERO, SMALL, UINT) else b"\x43"
+
+
+def _without_link(frame: bytes, detached: dict[int, None]) -> bytes | None:
+    """Return a Flow of a detached link as one of its session; `None` for any other."""
+    fields, count = elements_of(frame, BODY + 3)
+    if not detached or count <= WINDOWS:
+        return None
+    place = fields
+    for _ in range(WINDOWS):
+        place = end_of(frame, place)
+    return (
+        _framed(frame, WINDOWS, frame[fields:place]) if value_at(frame, place) in detached else None
+    )
 
 
 def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:

@@ -8,9 +8,10 @@ from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage
 from proton import Message
 
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
-from busproof.broker.amqp.numbering import Numbering
+from busproof.broker.amqp.numbering import MOST_DETACHED, Numbering
 
 from .conftest import Served
+from .fuzz import frames as f
 from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
 from .fuzz.test_fuzz import Trial
 from .test_full_lists import frames, performative
@@ -46,6 +47,12 @@ def ended(said: int | None, handle: int = 0) -> bytes:
     return transfer(said, handle=handle, data=MESSAGE[4:])
 
 
+def ended_shortly() -> bytes:
+    """The rest of it as Go's client writes it: it says nothing but the link."""
+    body = b"\x00\x53\x14\xc0\x03\x01\x52\x00" + MESSAGE[4:]
+    return (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
+
+
 @pytest.mark.parametrize("size", range(9, 20))
 def test_transfer_that_is_cut_off_is_left_to_the_engine(size: int) -> None:
     """Nothing is looked for behind its end, even if it is the last that came."""
@@ -64,6 +71,7 @@ CASES = {
     "round the end": (whole(2**32 - 1, 2**32 - 1, 1), [2**32 - 1, 2**32 - 1, 1]),
     "in parts": ([*whole(5), begun(5), ended(5), *whole(7)], [5, 5, 7]),
     "in parts without ids": ([*whole(5), begun(5), ended(None), *whole(7)], [5, 5, 7]),
+    "in parts, the last without a field": ([begun(0), ended_shortly(), *whole(1, 2)], [0, 1, 2]),
     "parts of two at once": (
         [*whole(5), begun(5), begun(5, 1), ended(5), ended(5, 1), *whole(8)],
         [5, 5, 5, 8],
@@ -111,6 +119,29 @@ def test_deliveries_are_settled_by_the_ids_that_the_client_gave(case: str, at_on
     pieces = [b"".join(sent)] if at_once else sent
     expected = (ids, 4 if case == "settled by the sender" else len(ids))
     assert expected == asyncio.run(settled(pieces))
+
+
+def test_credit_for_a_detached_link_is_a_window_of_its_session() -> None:
+    """Go's client gives it, and lost its connection; a link that is attached anew gets it."""
+    numbering, credit = Numbering(), f.flow(5, 3)
+    detach = f.frame(f.DETACH, f.uint(3), f.TRUE)
+    for frame in (BEGIN, f.attach("one", 3, receives="q"), credit, detach):
+        assert numbering.take(frame) is None
+    changed = numbering.take(credit)
+    assert changed is not None
+    assert (0x13, [0, 2_000, 0, 2_000]) == performative(changed)
+    assert numbering.take(f.flow(5, 4)) is None
+    assert numbering.take(f.attach("other", 3, receives="q")) is None
+    assert numbering.take(credit) is None
+
+
+def test_links_that_were_detached_long_ago_are_forgotten() -> None:
+    numbering = Numbering()
+    numbering.take(BEGIN)
+    for handle in range(MOST_DETACHED + 1):
+        numbering.take(f.frame(f.DETACH, f.uint(handle), f.TRUE))
+    assert numbering.take(f.flow(5, 0)) is None
+    assert numbering.take(f.flow(5, 1)) is not None
 
 
 def test_message_that_is_taken_back_leaves_nothing() -> None:
