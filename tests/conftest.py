@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from built_site import built_site
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from programs import Tally, lacking, needs_of_file, refuse
 
-# A busy machine may take longer than Hypothesis' deadline of 0.2 s for an example.
-settings.register_profile("whatever-it-takes", deadline=None)
+# A busy machine may take longer than Hypothesis' deadline of 0.2 s for an example, and longer than
+# it allows for drawing ten of them.
+settings.register_profile(
+    "whatever-it-takes", deadline=None, suppress_health_check=(HealthCheck.too_slow,)
+)
 settings.load_profile("whatever-it-takes")
 
 TOGETHER = (
