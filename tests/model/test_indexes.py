@@ -11,7 +11,7 @@ from busproof.broker.direct_actions import rest
 from busproof.model import new_namespace
 from busproof.model.indexes import Line
 from busproof.model.life_cycle import State
-from busproof.model.step import dissolve
+from busproof.model.step import dissolve, step
 
 
 @attrs.define(eq=False)
@@ -53,6 +53,22 @@ def test_a_record_that_comes_again_replaces_the_one_with_its_number() -> None:
     line.append(again)
     assert [again] == list(line.available({1: again}))
     assert ([again], [again]) == (line.order, list(line.arrived))
+
+
+def test_a_locked_message_of_a_session_is_locked_there_again_once_a_step_is_undone() -> None:
+    """Its holder's next settlement would not find it."""
+    bus = Bus()
+    bus.create(requires_session=True)
+    bus.send("m", session_id="s")
+    bus.done(v.AcceptSession(queue="q", session_id="s"))
+    bus.done(v.Receive(queue="q", session_id="s"))
+    (session,) = bus.namespace.entities["q"].sessions.values()
+    (locked,) = session.locked.values()
+    complete = v.Complete(queue="q", lock_token=locked.token)
+    step(bus.namespace, complete, "c1", bus.choices, keep=True)
+    assert not session.locked
+    bus.namespace.journal.undo()
+    assert [locked] == list(session.locked.values())
 
 
 def test_a_dissolved_namespace_is_free_at_once() -> None:

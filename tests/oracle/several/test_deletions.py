@@ -1,6 +1,7 @@
 """Several messages deleted in one request: how many, and what may be there afterwards."""
 
 import pytest
+from managed_topics import path, with_topic
 from observing import (
     DONE,
     INVALID,
@@ -205,3 +206,15 @@ def test_after_a_lost_answer_nothing_is_said(observer: Observer) -> None:
     sent(observer, 1)
     observer.has(deleting(1), LOST)
     knows_nothing_of(observer, "q")
+
+
+@pytest.mark.parametrize("is_scheduled", [True, False])
+def test_a_copy_of_what_was_scheduled_at_the_topic_may_be_deleted(
+    observer: Observer, is_scheduled: bool
+) -> None:
+    with_topic(observer, "s")
+    if is_scheduled:
+        later = Schedule(queue="t", message=Message(body="m"), delay=SECOND)
+        observer.has(later, Scheduled(sequence_number=1))
+        passes(observer, 2)
+    assert is_scheduled == is_allowed(observer, deleting(9, queue=path("s")), Deleted(count=1))
