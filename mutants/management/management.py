@@ -340,6 +340,9 @@ class DisabledTakes(Topics):
     def sendable(self, path: str) -> Entity:
         return self.addressed(path)
 
+    def taken(self, entity: Entity, answer: Answer) -> Answer:
+        return answer
+
 
 @mutant("MGMT-26")
 @run(create(), SHUT, send("m1"), receive())

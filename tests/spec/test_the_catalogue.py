@@ -169,7 +169,7 @@ def test_every_ambiguity_that_a_run_can_be_held_to_is_read_by_the_model(
     """A reading that nothing asks for would change nothing; those that cannot say why not."""
     code = "".join(
         path.read_text()
-        for room in ("vocabulary", "filters", "oracle")
+        for room in ("vocabulary", "filters", "oracle", "judging")
         for path in (ROOT / room).rglob("*.py")
     )
     unread = {entry.id for entry in catalogue.ambiguities if f'"{entry.id}"' not in code}
