@@ -38,7 +38,7 @@ class Batches(Family):
             waiting = self.rules.transactions.send(entity, messages, command.transaction)
             if waiting.refused is None:
                 waiting.rules = ("BATCH-08", *waiting.rules)
-            return self.rules.topics.taken(entity, waiting)
+            return self.rules.topics.check_status_last(entity, waiting)
         self.check(entity, messages)
         partitions = set()
         for message in messages:
@@ -47,7 +47,7 @@ class Batches(Family):
             self.rules.messages.accept(entity, message, key, partition, DIRECT)
             partitions.add(partition)
         only = partitions.pop() if len(partitions) == 1 else None
-        return self.rules.topics.taken(entity, Answer(DONE, only, ("BATCH-01",)))
+        return self.rules.topics.check_status_last(entity, Answer(DONE, only, ("BATCH-01",)))
 
     def check(self, entity: Entity, messages: tuple[v.Message, ...]) -> None:
         """BATCH-01, BATCH-07: check that a batch has messages and is not too large."""

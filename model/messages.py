@@ -41,7 +41,7 @@ class Messages(Family):
         entity = self.rules.topics.sendable(command.queue)
         if command.transaction is not None:
             waiting = self.rules.transactions.send(entity, (message,), command.transaction)
-            return self.rules.topics.taken(entity, waiting)
+            return self.rules.topics.check_status_last(entity, waiting)
         self.rules.limits.check_message(message)
         key = self.key_of(entity, message)
         partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
@@ -51,7 +51,9 @@ class Messages(Family):
         elif entity.subscriptions is not None:
             rules = ("TOPIC-01" if entity.subscriptions else "TOPIC-04", *rules)
         answer = Answer(DONE, partition, rules)
-        return answer if entity.status is OPEN else self.rules.topics.taken(entity, answer)
+        return (
+            answer if entity.status is OPEN else self.rules.topics.check_status_last(entity, answer)
+        )
 
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """SESS-01, KEY-08, DUP-12: check that a message may be sent, and return its key."""

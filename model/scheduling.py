@@ -29,7 +29,7 @@ class Scheduling(Family):
         due = self.namespace.now + max(command.delay, 0)
         if command.transaction is not None:
             waiting = self.schedule_in(entity, message, due, command.transaction)
-            return self.rules.topics.taken(entity, waiting)
+            return self.rules.topics.check_status_last(entity, waiting)
         self.rules.limits.check_message(message)
         key = self.rules.messages.key_of(entity, message)
         partition = self.place(entity, message, key)
@@ -41,7 +41,7 @@ class Scheduling(Family):
             rules += ("SCHED-09",)
         if command.delay <= 0:
             rules += ("SCHED-14",)
-        return self.rules.topics.taken(entity, Answer(outcome, partition, rules))
+        return self.rules.topics.check_status_last(entity, Answer(outcome, partition, rules))
 
     def place(self, entity: Entity, message: v.Message, key: Key | None) -> int:
         """SCHED-09, SCHED-10: return the partition of a scheduled message, selected now.

@@ -49,7 +49,7 @@ class Topics(Family):
         """MGMT-26, MGMT-28: return the queue or topic with this path, if it may be sent to.
 
         Of several reasons for a refusal the documents do not say which one is named. So the status
-        may also be checked last (`taken`).
+        may also be checked last (`check_status_last`).
         """
         entity = self.addressed(path)
         if entity.status is not ACTIVE and not entity.status.takes:
@@ -58,7 +58,7 @@ class Topics(Family):
             raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
         return entity
 
-    def taken(self, entity: Entity, answer: Answer) -> Answer:
+    def check_status_last(self, entity: Entity, answer: Answer) -> Answer:
         """MGMT-26, MGMT-28: return the answer to a send, unless its entity's status refuses it."""
         if entity.status is ACTIVE or answer.refused is not None:
             return answer

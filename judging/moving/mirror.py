@@ -166,7 +166,7 @@ class Mirror:
 
     def release(self, path: str, token: str) -> None:
         """Release a locked message as if it had never been delivered."""
-        known = self._records.locked(path, token)
+        known = self._records.find_locked(path, token)
         if known is None or known[0].token != known[1]:
             return
         queued = known[0]
@@ -320,7 +320,7 @@ class Mirror:
                 tokens = command.lock_tokens
                 changes["lock_tokens"] = tuple(records.token(command.queue, t) for t in tokens)
             case v.CancelScheduled():
-                known = records.numbered(command.queue, command.sequence_number)
+                known = records.find_numbered(command.queue, command.sequence_number)
                 changes["sequence_number"] = -1 if known is None else known.number
         return attrs.evolve(command, **changes) if changes else command
 
@@ -483,7 +483,7 @@ class Mirror:
         self, command: v.ReceiveDeferred, outcome: v.Outcome, connection: str
     ) -> Objection | None:
         numbers = command.sequence_numbers
-        known = [self._records.numbered(command.queue, number) for number in numbers]
+        known = [self._records.find_numbered(command.queue, number) for number in numbers]
         messages = [each for each in known if isinstance(each, QueuedMessage)]
         if len(messages) < len(numbers) and not isinstance(outcome, v.Refused):
             for view in views_in(outcome):

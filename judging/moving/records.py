@@ -107,11 +107,11 @@ class Records:
         }
         self._bound = set(self._numbers.values())
 
-    def numbered(self, path: str, number: int) -> Numbered | None:
+    def find_numbered(self, path: str, number: int) -> Numbered | None:
         """Return the message for which the bus has shown a number."""
         return self._numbers.get((path, number))
 
-    def locked(self, path: str, token: str) -> tuple[QueuedMessage, str] | None:
+    def find_locked(self, path: str, token: str) -> tuple[QueuedMessage, str] | None:
         """Return the message that the bus locked under a token, and the model's own token."""
         return self._tokens.get((path, token))
 

@@ -324,7 +324,7 @@ class Agreement:
 
     def _not_cleaned_up(self, command: v.Peek, body: str) -> Iterator[QueuedMessage]:
         """Yield messages that have expired, and that a peek may show until they are cleaned up."""
-        for queued in self._bindings.expired(command.queue, body):
+        for queued in self._bindings.find_expired(command.queue, body):
             is_asked_for = command.session_id in (None, queued.message.session_id)
             if is_asked_for and queued.partition not in queued.entity.base.down:
                 yield queued

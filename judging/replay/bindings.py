@@ -253,7 +253,7 @@ class Bindings:
         """Note that a message was dropped because it has expired."""
         self._namespace.journal.put(self._expired, queued, True)
 
-    def expired(self, path: str, body: str) -> Iterator[QueuedMessage]:
+    def find_expired(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield the messages with this body that an entity has dropped when they had expired."""
         return (queued for queued in self.ever(path, body) if queued in self._expired)
 

@@ -340,7 +340,7 @@ class DisabledTakes(Topics):
     def sendable(self, path: str) -> Entity:
         return self.addressed(path)
 
-    def taken(self, entity: Entity, answer: Answer) -> Answer:
+    def check_status_last(self, entity: Entity, answer: Answer) -> Answer:
         return answer
 
 

@@ -220,8 +220,8 @@ class DisabledTopicTakes(Topics):
         entity = self.addressed(path)
         return entity if is_topic(entity) else None
 
-    def taken(self, entity: Entity, answer: Answer) -> Answer:
-        return answer if is_topic(entity) else super().taken(entity, answer)
+    def check_status_last(self, entity: Entity, answer: Answer) -> Answer:
+        return answer if is_topic(entity) else super().check_status_last(entity, answer)
 
 
 @mutant("MGMT-27", (*WITH_ONE, SENT, CLOSE_ONE, TAKE))
