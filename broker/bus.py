@@ -48,10 +48,10 @@ class Watching(Protocol):
     def saw(self, command: v.Command, outcome: v.Outcome, connection: str) -> None:
         """Note a request that was answered."""
 
-    def released(self, path: str, token: str) -> None:
+    def note_release(self, path: str, token: str) -> None:
         """Note that a locked message is released as if it had never been delivered."""
 
-    def deleted(self, path: str, bodies: Sequence[str]) -> None:
+    def note_deletion(self, path: str, bodies: Sequence[str]) -> None:
         """Note that messages are deleted without having been received."""
 
 
@@ -292,7 +292,7 @@ class Bus:
         left = [queued for queued in messages if queued.is_there and queued.state is ACTIVE]
         if self.watcher is not None and left:
             bodies = [queued.message.body for queued in left]
-            self.watcher.deleted(left[0].entity.path, bodies)
+            self.watcher.note_deletion(left[0].entity.path, bodies)
         self.act(lambda namespace: delete(namespace, left))
         return len(left)
 
@@ -347,7 +347,7 @@ class Bus:
         queued = locked_by(self.entity(queue), token)
         if queued is not None:
             if self.watcher is not None:
-                self.watcher.released(queue, token)
+                self.watcher.note_release(queue, token)
             self.act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:

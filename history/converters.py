@@ -73,12 +73,12 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
                 readers[name] = compile_reader(names[name], converter, is_tagged=True)
             found = readers[name](value)
         except Exception:  # noqa: BLE001 - whatever does not fit is explained
-            return explained(value)
+            return read_slowly(value)
         if len(value) == 1:
             bare[name] = found
         return found
 
-    def explained(value: object) -> object:
+    def read_slowly(value: object) -> object:
         kind = names[_tagged(value, tag, names)]
         fields = {key: entry for key, entry in cast(dict[str, Any], value).items() if key != tag}
         return converter.get_structure_hook(kind)(fields, kind)
@@ -215,9 +215,9 @@ def _class_hook(kind: type, converter: Converter) -> _Hook:
         try:
             return compiled(value)
         except Exception:  # noqa: BLE001 - whatever does not fit is explained
-            return explained(value)
+            return read_slowly(value)
 
-    def explained(value: object) -> object:
+    def read_slowly(value: object) -> object:
         if type(value) is not dict:
             raise Mismatch.of(value, "an object")
         fields: _Hook = make_dict_structure_fn(kind, converter)

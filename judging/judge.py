@@ -136,7 +136,8 @@ class Judge:
 
     def _forgive(self, patience: Patience) -> None:
         """Look for an execution in which something comes too late, now or ever."""
-        events, last = self._events, len(self._events) - 1
+        events = self._events
+        last = len(self._events) - 1
         punctual = self._explanation
         for self._forgiven in (last, 0):
             self._look_for_another()

@@ -125,9 +125,9 @@ class Patience:
         some = Patience()
         some._updated = {path: bisect_left(indices, at) for path, at in self._updated.items()}
         kept = {i: at for at, i in enumerate(indices) if not self._is_forgiven(i)}
-        some._received = renumbered(self._received, kept)
-        some._settled = renumbered(self._settled, kept)
-        some._denied = renumbered(self._denied, kept)
+        some._received = renumber(self._received, kept)
+        some._settled = renumber(self._settled, kept)
+        some._denied = renumber(self._denied, kept)
         return some
 
     def was_updated(self, path: str, index: int) -> bool:
@@ -158,7 +158,7 @@ class Patience:
         return self._forgiven is not None and index >= self._forgiven
 
 
-def renumbered(table: Mapping[int, T], places: Mapping[int, int]) -> dict[int, T]:
+def renumber(table: Mapping[int, T], places: Mapping[int, int]) -> dict[int, T]:
     """Return the entries of some events under their new numbers."""
     return {places[index]: value for index, value in table.items() if index in places}
 

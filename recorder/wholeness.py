@@ -47,7 +47,7 @@ class Watch:
         if self._reason:
             return
         try:
-            self._reason = (self._asked if by_client else self._answered)(frame)
+            self._reason = (self._check_client if by_client else self._check_service)(frame)
         except KeyError:
             self._reason = "a session or a link was used that was not opened"
 
@@ -57,7 +57,7 @@ class Watch:
             return "a link was never answered"
         return self._reason
 
-    def _asked(self, frame: Frame) -> str:
+    def _check_client(self, frame: Frame) -> str:
         fields = frame.fields
         if frame.code == f.BEGIN:
             self._ours[frame.channel] = _Session()
@@ -83,7 +83,7 @@ class Watch:
                 return "a message was settled that was not given"
         return ""
 
-    def _answered(self, frame: Frame) -> str:
+    def _check_service(self, frame: Frame) -> str:
         fields = frame.fields
         if frame.code == f.BEGIN:
             self._theirs[frame.channel] = self._ours[fields[0]]

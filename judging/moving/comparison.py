@@ -211,7 +211,8 @@ def _words_of(after: Objection, example: Example) -> str:
     """Return in words how the two answers differ."""
     if after.field:
         return f"another {after.field.replace('_', ' ')} is described"
-    there, here = after.outcome, example.here
+    there = after.outcome
+    here = example.here
     if isinstance(there, v.Refused):
         instead = f" in place of {here.error.value}" if isinstance(here, v.Refused) else ""
         return f"refused as {there.error.value}{instead}"

@@ -302,7 +302,8 @@ class Mirror:
 
     def adopt(self, other: "Mirror") -> None:
         """Read what the profile leaves open as another bus was found to read it."""
-        own, found = self.namespace.readings, other.namespace.readings
+        own = self.namespace.readings
+        found = other.namespace.readings
         for name, reading in self.namespace.profile.readings.items():
             if reading == EITHER and name in found:
                 own[name] = found[name]
@@ -556,7 +557,8 @@ def difference(own: v.Outcome, other: v.Outcome) -> str | None:
     if isinstance(own, v.SessionAccepted) is not isinstance(other, v.SessionAccepted):
         return "" if v.Empty in (type(own), type(other)) else None
     if isinstance(own, v.Described | v.TopicDescribed) and type(own) is type(other):
-        mine, theirs = own.description, other.description
+        mine = own.description
+        theirs = other.description
         for name in DESCRIBED:
             values = getattr(mine, name, None), getattr(theirs, name, None)
             if None not in values and values[0] != values[1]:
@@ -599,7 +601,8 @@ def _requests_of(transaction: Transaction) -> Iterator[v.Command]:
     for change in transaction.rule_changes:
         yield attrs.evolve(change.command, transaction=None)
     for buffered in transaction.sends:
-        path, message = buffered.entity.path, buffered.message
+        path = buffered.entity.path
+        message = buffered.message
         if buffered.scheduled is None:
             yield v.Send(queue=path, message=message)
         else:

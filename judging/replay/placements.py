@@ -172,7 +172,8 @@ class Placements:
 
     def _can_be_in(self, arrival: Arrival, partition: int) -> bool:
         """Return whether nobody could tell if a message were in another partition."""
-        queued, entity = arrival.queued, arrival.queued.entity
+        queued = arrival.queued
+        entity = arrival.queued.entity
         is_untouched = (
             queued.is_there
             and queued.touched == arrival.epoch
@@ -210,7 +211,8 @@ class Placements:
 
     def _at(self, queued: QueuedMessage, partition: int) -> QueuedMessage:
         """Return a message in another partition, as if it had come there."""
-        entity, journal = queued.entity, self._namespace.journal
+        entity = queued.entity
+        journal = self._namespace.journal
         old, new = entity.partitions[queued.partition], entity.partitions[partition]
         for counters in (old, new):
             journal.touch(counters)

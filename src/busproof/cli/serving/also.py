@@ -90,11 +90,11 @@ class Shadow:
         said = Said(client=self._clients.get(owner, owner), at=at)
         self._follow(lambda compared: compared.saw(command, outcome, connection, said))
 
-    def released(self, path: str, token: str) -> None:
+    def note_release(self, path: str, token: str) -> None:
         """Release a locked message as if it had never been delivered."""
         self._follow(lambda compared: compared.release(path, token))
 
-    def deleted(self, path: str, bodies: "Sequence[str]") -> None:
+    def note_deletion(self, path: str, bodies: "Sequence[str]") -> None:
         """Delete messages that were not received."""
         self._follow(lambda compared: compared.delete(path, bodies))
 
