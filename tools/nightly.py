@@ -37,7 +37,7 @@ PRODUCT: Final = (
     "src",
     *sorted(path.name for path in (ROOT / "src" / "busproof").iterdir() if path.is_symlink()),
 )
-"""Files that every step depends on: the package, the rooms linked into it, and its locks."""
+"""Files that every step depends on: the package, with the rooms that it links to, and its locks."""
 
 FIGURE: Final = re.compile(
     r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"

@@ -170,7 +170,7 @@ def test_every_ambiguity_that_a_run_can_be_held_to_is_read_by_the_model(
     code = "".join(
         path.read_text()
         for room in ("vocabulary", "filters", "oracle", "judging")
-        for path in (ROOT / room).rglob("*.py")
+        for path in (ROOT / "src" / "busproof" / room).rglob("*.py")
     )
     unread = {entry.id for entry in catalogue.ambiguities if f'"{entry.id}"' not in code}
     assert unread == {entry.id for entry in catalogue.ambiguities if entry.out_of_reach}
