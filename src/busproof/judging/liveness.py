@@ -77,6 +77,7 @@ class Patience:
         self._settled: dict[int, int] = {}
         self._denied: dict[int, Waited] = {}
         self._updated: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
         self._forgiven = forgiven
         for event in events:
             self.add(event)
@@ -87,38 +88,49 @@ class Patience:
         self._events += 1
         command = event.command
         outcome = event.outcome
+        asked = self._when_asked(event)
         if isinstance(outcome, v.Indeterminate) or isinstance(command, v.RestoreQueue):
             # It may take effect at any time, or in some partitions only.
             self._is_blind = True
         if not isinstance(command, CHANGES_NOTHING):
-            self._since = event.called if event.returned is None else event.returned
+            self._since = asked if event.returned is None else event.returned
             self._refused.clear()
         if isinstance(command, v.Receive) and isinstance(outcome, v.Empty):
             times = self._vain.setdefault(command, [])
-            times.append(event.called)
+            times.append(asked)
             first = max(last_start(times, TRIES, BOUND), last_start(times, FEW, LONG))
             if first >= 0:
-                self._received[index] = Waited(times[first], event.called, len(times) - first)
+                self._received[index] = Waited(times[first], asked, len(times) - first)
                 del times[:first]
         elif not isinstance(command, v.AdvanceClock):
             self._vain.clear()
         if isinstance(command, v.UpdateQueue | v.UpdateTopic):
             self._updated.setdefault(v.concerned(command) or "", index)
         if isinstance(command, v.GetQueue | v.GetTopic) and not self._is_blind:
-            self._describe(index, event)
+            self._describe(index, event, asked)
 
-    def _describe(self, index: int, event: v.Event) -> None:
+    def _when_asked(self, event: v.Event) -> int:
+        """Return the earliest moment at which a request may have been made.
+
+        Histories need not say when; but the requests of one client never overlap.
+        """
+        asked = max(event.called, self._answered.get(event.client, 0))
+        if event.returned is not None:
+            self._answered[event.client] = event.returned
+        return asked
+
+    def _describe(self, index: int, event: v.Event, asked: int) -> None:
         described = isinstance(event.outcome, v.Described | v.TopicDescribed)
-        if described and event.called - self._since >= BOUND:
+        if described and asked - self._since >= BOUND:
             self._settled[index] = self._since
         if not isinstance(event.outcome, v.Refused):
             self._refused.pop(event.command, None)
             return
         times = self._refused.setdefault(event.command, [])
-        times.append(event.called)
+        times.append(asked)
         first = last_start(times, TRIES, BOUND)
         if first >= 0:
-            self._denied[index] = Waited(times[first], event.called, len(times) - first)
+            self._denied[index] = Waited(times[first], asked, len(times) - first)
 
     def of(self, indices: Sequence[int]) -> "Patience":
         """Return the patience at some of the events, which are numbered anew."""
