@@ -11,11 +11,11 @@ from azure.servicebus import ServiceBusClient
 from work import PATIENCE
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import served
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.event_loop import run
+from busproof.broker.http_port import serve_http
 from busproof.broker.limits import Limits
 from busproof.broker.server import Broker, Places, bus_for, started
 from busproof.vocabulary.commands import CreateQueue
@@ -62,9 +62,7 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
         some = Limits(**limits)
 
         def http(hub: Hub) -> Any:
-            answering = Administration(hub, print)
-            take = hub.rota.take
-            return served(answering.answer, limits=some, admit=answering.admit, take=take)
+            return serve_http(hub, Administration(hub, print))
 
         broker = await started(bus, keys, places, http, some)
         running.append((broker, asyncio.get_running_loop()))

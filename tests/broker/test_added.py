@@ -7,8 +7,8 @@ import pytest
 from proton import Data, Message
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Request
 from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.http_requests import Request
 from busproof.broker.payloads import OF_STATE, Contents
 from busproof.vocabulary.commands import AcceptSession, CreateSubscription, CreateTopic, Send
 

@@ -16,11 +16,11 @@ import pytest
 import trustme
 from work import PATIENCE, until
 
-from busproof.broker.admin.http import Answer, served
 from busproof.broker.amqp.websocket import WebSocket
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Answer, served
 from busproof.broker.server import Places, bus_for, started
 from busproof.broker.tls import Handshakes
 from busproof.vocabulary.commands import CreateQueue

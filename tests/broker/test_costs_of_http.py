@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 from work import PATIENCE, process_passes
 
-from busproof.broker.admin.http import Answer as HttpAnswer
-from busproof.broker.admin.http import served as served_by
+from busproof.broker.http_requests import Answer as HttpAnswer
+from busproof.broker.http_requests import served as served_by
 from busproof.broker.limits import Limits
 
 from . import raw

@@ -14,10 +14,10 @@ from wsproto.events import Request as Upgrade
 
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import served
 from busproof.broker.amqp.websocket import PATH, SUBPROTOCOL, WebSocket
 from busproof.broker.core import Hub
 from busproof.broker.event_loop import HEARD_AT_ONCE, FairSelector
+from busproof.broker.http_requests import served
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw

@@ -11,10 +11,10 @@ import pytest
 from proton import Described, Message, symbol, timestamp, ulong
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Request
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.server import bus_for
 from busproof.model import indexes

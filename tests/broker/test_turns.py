@@ -10,10 +10,10 @@ from work import PATIENCE, TURN, check, measure_passes, watch_loop
 
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Request
 from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 

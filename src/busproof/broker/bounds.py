@@ -63,6 +63,8 @@ NUMBERS: Final = {
     "$top": Bound(0, INT),
     # The expiry of a token, in seconds.
     "se": Bound(0, LAST_MOMENT // 1000),
+    # How long a receive over HTTP waits, in seconds.
+    "timeout": Bound(0, 86_400),
     # Requests under /busproof/.
     "after": Bound(0, LONG),
     "microseconds": Bound(0, 10**17 - 1),

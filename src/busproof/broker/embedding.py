@@ -185,8 +185,8 @@ class Embedded:
     async def _serve(self) -> None:
         from busproof.broker.admin.access import Control
         from busproof.broker.admin.endpoint import Administration  # needs the extra
-        from busproof.broker.admin.http import served
         from busproof.broker.auth.tokens import Keys
+        from busproof.broker.http_port import serve_http
         from busproof.broker.limits import Limits
         from busproof.broker.observability.event_log import Logged
         from busproof.broker.server import Places, bus_for, started
@@ -205,8 +205,7 @@ class Embedded:
             hub.journal = Logged(LOG)
             everybody = Control(is_on=True)
             answering.append(Administration(hub, LOG.warning, everybody, everybody))
-            first = answering[0]
-            return served(first.answer, hub.saved, limits, first.admit, hub.rota.take)
+            return serve_http(hub, answering[0])
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
         broker = await started(configured(), keys, places, http, limits)
@@ -262,7 +261,7 @@ class Embedded:
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
         """Answer a request under `/busproof/` without using a socket."""
-        from busproof.broker.admin.http import Request
+        from busproof.broker.http_requests import Request
 
         data = b"" if body is None else json.dumps(body).encode()
         method = "GET" if body is None else "POST"

@@ -74,7 +74,9 @@ class Limits:
     idle: int = _limit(240, 0, 86_400, "seconds that a connection may be silent; 0: unlimited")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
     # A description is short; a megabyte of XML with a long namespace once took a minute.
-    http_body: int = _limit(65_536, 1_024, 104_857_600, "bytes of an HTTP request's body")
+    http_body: int = _limit(
+        65_536, 1_024, 104_857_600, "bytes of the body of an administrative HTTP request"
+    )
     http_idle: int = _limit(60, 1, 86_400, "seconds that an HTTP request, or its answer, may take")
 
 

@@ -115,9 +115,9 @@ def _configuration(args: Options) -> "Configuration":
 
 async def _serve(args: Options) -> int:
     from busproof.broker.admin.endpoint import Administration  # needs the extra
-    from busproof.broker.admin.http import served
     from busproof.broker.bus import Bus
     from busproof.broker.core import Hub
+    from busproof.broker.http_port import serve_http
     from busproof.broker.observability.event_log import Silent, journal
     from busproof.broker.server import bus_for, started
 
@@ -148,8 +148,7 @@ async def _serve(args: Options) -> int:
         hub.moving = None if shadow is None else shadow.page
         if kept is not None:
             kept.attach(hub, ended.set)
-        answering = Administration(hub, warn, protection.control, protection.metrics)
-        return served(answering.answer, hub.saved, limits, answering.admit, hub.rota.take)
+        return serve_http(hub, Administration(hub, warn, protection.control, protection.metrics))
 
     try:
         broker = await started(bus, protection.keys, protection.places, http, limits)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Answer, Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Answer, Request
 from busproof.broker.server import bus_for
 from busproof.spec import Observation
 

@@ -13,7 +13,7 @@ import pytest
 from work import PATIENCE
 
 from busproof.broker.admin.access import Control, is_local
-from busproof.broker.admin.http import Request
+from busproof.broker.http_requests import Request
 
 from ..conftest import Served, launched, running
 

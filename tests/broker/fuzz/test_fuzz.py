@@ -14,13 +14,13 @@ from proton import Message as ProtonMessage
 
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Request
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import OPERATIONS
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Request
 from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import CreateQueue, Send
 

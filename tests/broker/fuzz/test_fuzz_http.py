@@ -10,9 +10,9 @@ import pytest
 
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Request
 from busproof.broker.auth.policies import read_rules
 from busproof.broker.configuration.emulator import read_configuration
+from busproof.broker.http_requests import Request
 from busproof.errors import UsageError
 
 from .. import raw

@@ -21,10 +21,10 @@ from proton import Message
 from proton.utils import BlockingConnection
 from work import PATIENCE, until
 
-from busproof.broker.admin.http import Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Request
 
 from .. import raw
 from ..conftest import FULL, Served, launched, running

@@ -8,10 +8,10 @@ import pytest
 from work import TURN, measure_passes
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.admin.http import Answer, Request
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Answer, Request
 from busproof.broker.limits import ALL_DEFAULT
 
 from .. import raw

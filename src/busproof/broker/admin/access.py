@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from busproof.broker.admin.http import Request
+from busproof.broker.http_requests import Request
 
 __all__ = ["Control", "is_local"]
 

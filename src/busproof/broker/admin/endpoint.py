@@ -9,11 +9,11 @@ from busproof import vocabulary as v
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.entities import Entities
 from busproof.broker.admin.fields import Problem, body_of, number_of, whole_in, whole_of
-from busproof.broker.admin.http import Answer, Request
 from busproof.broker.admin.status_page import kind_of, overview, page
 from busproof.broker.bounds import LAST_MOMENT_OF_CLOCK
 from busproof.broker.bus import Bus
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Answer, Request, Room, room_for
 from busproof.broker.names import objection_to
 from busproof.broker.observability.metrics import Metrics
 from busproof.errors import UsageError
@@ -76,11 +76,12 @@ class Administration:
         self._warn = warn
         self._entities = Entities(hub, warn)
 
-    def admit(self, head: Request) -> Answer | None:
+    def admit(self, head: Request) -> Answer | Room:
         """Answer a request if its head is enough to refuse it, before its body is read."""
         answer = self._replied(head, self._objection)
-        if answer is not None:
-            self._tell(head, answer)
+        if answer is None:
+            return room_for(self._hub.limits.http_body)
+        self._tell(head, answer)
         return answer
 
     def answer(self, request: Request) -> Answer:

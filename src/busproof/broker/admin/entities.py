@@ -23,7 +23,6 @@ from busproof.broker.admin.entity_requests import (
     more_settings,
     update,
 )
-from busproof.broker.admin.http import Answer, Request
 from busproof.broker.admin.managed_namespace import ManagedNamespace
 from busproof.broker.admin.subscription_rules import (
     SubscriptionRules,
@@ -37,6 +36,7 @@ from busproof.broker.amqp.subscription_rules import count_rule
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.core import Hub
 from busproof.broker.entity_status import STATUSES, status_of
+from busproof.broker.http_requests import Answer, Request
 from busproof.broker.names import objection_to
 from busproof.broker.payloads import Counted
 from busproof.model.values import EntityKind

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.broker.admin.http import Request
 from busproof.broker.bounds import bounded, number_in
+from busproof.broker.http_requests import Request
 
 __all__ = ["Problem", "body_of", "number_of", "whole_in", "whole_of"]
 

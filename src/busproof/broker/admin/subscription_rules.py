@@ -6,10 +6,10 @@ from xml.etree import ElementTree as ET
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.entity_requests import page_of
-from busproof.broker.admin.http import Request
 from busproof.broker.admin.managed_namespace import ManagedNamespace, to_seconds
 from busproof.broker.admin.rule_descriptions import action_of, filter_of, rule_element
 from busproof.broker.amqp.subscription_rules import check_expressions, check_room, count_rule
+from busproof.broker.http_requests import Request
 from busproof.broker.names import objection_to
 
 __all__ = ["SubscriptionRules", "first_rule_in", "replacing_default"]

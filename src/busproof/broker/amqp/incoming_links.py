@@ -1,7 +1,7 @@
 """Links for a client's messages: transfers become sends, and answers become dispositions."""
 
 import struct
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
@@ -32,6 +32,8 @@ __all__ = [
     "received",
     "refuse",
     "sending_of",
+    "take_batch",
+    "take_one",
     "tell",
     "transaction_of",
 ]
@@ -137,10 +139,10 @@ def refuse(delivery: Raw, refusal: Refusal) -> None:
 
 
 def sending_of(
-    connection: Connection, path: str, parsed: Parsed, transaction: str | None
+    hub: Hub, path: str, parsed: Parsed, transaction: str | None = None
 ) -> v.Send | v.Schedule:
     """Return the command for a received message: a send, or a schedule if it is due later."""
-    if parsed.due is None or (delay := delay_of(connection, parsed, path)) <= 0:
+    if parsed.due is None or (delay := delay_of(hub, parsed, path)) <= 0:
         return v.Send(queue=path, message=parsed.message, transaction=transaction)
     return v.Schedule(queue=path, message=parsed.message, delay=delay, transaction=transaction)
 
@@ -168,17 +170,58 @@ def _parsed(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
         raise Refusal("amqp:decode-error", str(error)) from None
 
 
-def delay_of(connection: Connection, parsed: Parsed, path: str) -> int:
+def delay_of(hub: Hub, parsed: Parsed, path: str) -> int:
     """Return the delay until a message is due, in microseconds; negative if it is overdue."""
     if parsed.due is None:
         return 0
-    hub = connection.hub
     delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
     # Clients name milliseconds, and all messages due in one microsecond are enqueued in one step:
     # 40,000 of them once blocked all clients for 240 ms.
     if delay <= 0 or hub.bus.clock is not v.Clock.REAL:
         return delay
     return delay + hub.spread.next(hub.copies.of(path))
+
+
+def take_one(
+    hub: Hub, path: str, parsed: Parsed, client: str, transaction: str | None = None
+) -> None:
+    """Let the bus decide a message of a client, and keep its content.
+
+    Raises:
+        Refusal: the bus refuses it, or too many copies would be made.
+    """
+    hub.check_copies(path, 1)
+    insist(hub.bus.ask(sending_of(hub, path, parsed, transaction), client), path)
+    hub.contents.keep(parsed.message.body, parsed.content_when_due())
+
+
+def take_batch(
+    hub: Hub,
+    path: str,
+    commands: Sequence[v.Send | v.Schedule],
+    contents: Sequence[Content],
+    client: str,
+) -> None:
+    """Let the bus decide a batch at one moment, singly if some messages are scheduled.
+
+    Raises:
+        Refusal: the bus refuses it, or it is too large for one moment.
+    """
+    if commands and all(isinstance(command, v.Send) for command in commands):
+        hub.check_copies(path, len(commands))
+        messages = tuple(command.message for command in commands)
+        together = v.SendBatch(queue=path, messages=messages, transaction=commands[0].transaction)
+        answers = [hub.bus.ask(together, client)]
+    else:
+        # Scheduled messages are separate commands, so fewer of them fit into a turn.
+        if len(commands) > (most := hub.limits.at_once):
+            raise too_many_at_once(len(commands), most)
+        answers = hub.bus.ask_all(commands, client)
+    # The bus stops at the first refusal, so only the last answer can be one.
+    if answers:
+        insist(answers[-1], path)
+    for command, content in zip(commands, contents, strict=True):
+        hub.contents.keep(command.message.body, content)
 
 
 class Intake(Node):
@@ -286,12 +329,15 @@ class Intake(Node):
             for inner in self._messages_in(raw):
                 message = yield from parsing(self._connection.hub, inner)
                 contents.append(message.content_when_due())
-                commands.append(sending_of(self._connection, self._path, message, transaction))
+                commands.append(sending_of(self._connection.hub, self._path, message, transaction))
                 if len(contents) % PARSED_AT_ONCE == 0:
                     yield False
             # All of a batch is decided in one step, so a large batch waits for a fresh turn.
             yield len(contents) > PARSED_AT_ONCE
-            self._take_batch(commands, contents, transaction, len(raw))
+            hub = self._connection.hub
+            take_batch(hub, self._path, commands, contents, self._connection.name)
+            if transaction is not None:
+                hub.count_in(transaction, len(raw))
         except Refusal as refusal:
             refuse(delivery, refusal)
         else:
@@ -311,10 +357,7 @@ class Intake(Node):
 
     def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub
-        hub.check_copies(self._path, 1)
-        command = sending_of(connection, self._path, parsed, transaction)
-        insist(hub.bus.ask(command, connection.name), self._path)
-        hub.contents.keep(parsed.message.body, parsed.content_when_due())
+        take_one(hub, self._path, parsed, connection.name, transaction)
         if transaction is not None:
             hub.count_in(transaction, size)
 
@@ -328,30 +371,3 @@ class Intake(Node):
                 yield inner
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
-
-    def _take_batch(
-        self,
-        commands: list[v.Send | v.Schedule],
-        contents: list[Content],
-        transaction: str | None,
-        size: int,
-    ) -> None:
-        """Let the bus decide a batch at one moment, singly if some messages are scheduled."""
-        hub, name = self._connection.hub, self._connection.name
-        if commands and all(isinstance(command, v.Send) for command in commands):
-            hub.check_copies(self._path, len(commands))
-            messages = tuple(command.message for command in commands)
-            together = v.SendBatch(queue=self._path, messages=messages, transaction=transaction)
-            answers = [hub.bus.ask(together, name)]
-        else:
-            # Scheduled messages are separate commands, so fewer of them fit into a turn.
-            if len(commands) > (most := hub.limits.at_once):
-                raise too_many_at_once(len(commands), most)
-            answers = hub.bus.ask_all(commands, name)
-        # The bus stops at the first refusal, so only the last answer can be one.
-        if answers:
-            insist(answers[-1], self._path)
-        for command, content in zip(commands, contents, strict=True):
-            hub.contents.keep(command.message.body, content)
-        if transaction is not None:
-            hub.count_in(transaction, size)

@@ -26,6 +26,7 @@ from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_much_added
 from busproof.broker.amqp.writing import encoded
+from busproof.broker.core import Hub
 from busproof.model import Answer
 from busproof.model.state import Entity
 
@@ -52,9 +53,8 @@ MOST_ADDED: Final = 65_536
 """Maximum size of the properties added by settlements; deferring could add some for ever."""
 
 
-def outgoing(connection: Connection, path: str, view: v.MessageView) -> tuple[bytes, bytes | None]:
+def outgoing(hub: Hub, path: str, view: v.MessageView) -> tuple[bytes, bytes | None]:
     """Encode a message for delivery; return it with its lock token, if it is locked."""
-    hub = connection.hub
     token = None if view.lock_token is None else token_in_bytes(view.lock_token)
     content = hub.shown(view)
     more = hub.contents.more(path, view.body, view.dead_letter_reason)
@@ -328,7 +328,7 @@ class Outlet(Node):
             if not answers or (views and hub.is_exhausted(self._path, self._session_id)):
                 answers = ()
                 break
-        messages = [(view, *outgoing(self._connection, self._path, view)) for view in views]
+        messages = [(view, *outgoing(hub, self._path, view)) for view in views]
         return messages, refusal, not answers
 
     def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:

@@ -6,8 +6,6 @@ their place. If the action of a subscription rule has changed a message, everyth
 does not know is taken from the sent message.
 """
 
-import struct
-
 import attrs
 
 from busproof import vocabulary as v
@@ -24,7 +22,7 @@ from busproof.broker.amqp.encoding import (
 )
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
 from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, checked_properties
-from busproof.broker.amqp.writing import map_of
+from busproof.broker.amqp.writing import list_of, map_of, sized
 
 __all__ = ["changed", "remade"]
 
@@ -49,10 +47,10 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
         # The bus knows no delivery annotations, so none is delivered.
         delivery=(0, b""),
         annotations=(count, annotations),
-        properties=_listed(_fields(view)),
+        properties=list_of(PROPERTIES, _fields(view)),
         application=_application(view),
         # A body that was not sent here is shown as the bus names it, so that the error is visible.
-        body=known.body or b"\x00\x53\x75\xb0" + _sized(view.body.encode()),
+        body=known.body or b"\x00\x53\x75\xb0" + sized(view.body.encode()),
     )
 
 
@@ -84,7 +82,7 @@ def changed(view: v.MessageView, kept: Content) -> Content:
                 inside.append(both)
     inside += [string_of(name) + value_of(value) for name, value in left.items()]
     application = map_of(APPLICATION, 2 * len(inside), b"".join(inside)) if inside else b""
-    return attrs.evolve(kept, properties=_listed(fields), application=application)
+    return attrs.evolve(kept, properties=list_of(PROPERTIES, fields), application=application)
 
 
 def _elements(properties: bytes) -> list[bytes]:
@@ -95,10 +93,6 @@ def _elements(properties: bytes) -> list[bytes]:
         elements.append(properties[place:end])
         place = end
     return elements
-
-
-def _sized(raw: bytes) -> bytes:
-    return struct.pack(">I", len(raw)) + raw
 
 
 def _texts(view: v.MessageView) -> list[str | None]:
@@ -116,13 +110,6 @@ def _fields(view: v.MessageView) -> list[bytes]:
         NOTHING if text is None else symbol_of(text) if place == CONTENT_TYPE else string_of(text)
         for place, text in enumerate(_texts(view))
     ]
-
-
-def _listed(fields: list[bytes]) -> bytes:
-    inside = b"".join(fields)
-    # The form with 32-bit sizes, because the fields may exceed the 255 bytes of the short one.
-    head = bytes([0, 0x53, PROPERTIES, 0xD0])
-    return head + struct.pack(">II", len(inside) + 4, len(fields)) + inside
 
 
 def _application(view: v.MessageView) -> bytes:

@@ -1,7 +1,7 @@
 """Encoding of messages for delivery, from their stored content and the model's view of them."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,10 +15,10 @@ from busproof.broker.amqp.encoding import (
     symbol_of,
 )
 from busproof.broker.amqp.messages import Content
-from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY
+from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY, PROPERTIES
 from busproof.broker.bounds import LAST_MOMENT
 
-__all__ = ["encoded", "map_of"]
+__all__ = ["encoded", "list_of", "map_of", "sized"]
 
 STATES: Final = {v.MessageState.ACTIVE: 0, v.MessageState.DEFERRED: 1, v.MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
@@ -102,6 +102,18 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
     return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
 
 
+def list_of(code: int, fields: Sequence[bytes]) -> bytes:
+    """Return a section whose value is a list."""
+    # The form with 32-bit sizes, because the fields may exceed the 255 bytes of the short one.
+    inside = b"".join(fields)
+    return bytes([0, 0x53, code, 0xD0]) + struct.pack(">II", len(inside) + 4, len(fields)) + inside
+
+
+def sized(raw: bytes) -> bytes:
+    """Return bytes behind their number, as a value of variable size has them."""
+    return struct.pack(">I", len(raw)) + raw
+
+
 def _annotations(view: v.MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
     # Most messages are delivered under a lock; one call packs their three annotations.
@@ -146,8 +158,7 @@ def _mortal(content: Content, life: int) -> bytes:
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)
     fields[EXPIRY] = b"\x83" + _LONG(dies)
     fields[CREATION] = b"\x83" + _LONG(content.enqueued)
-    inside = b"".join(fields)
-    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, len(fields)) + inside
+    return list_of(PROPERTIES, fields)
 
 
 def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:

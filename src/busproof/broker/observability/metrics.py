@@ -19,9 +19,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from busproof import __version__
-from busproof.broker.admin.http import Answer
 from busproof.broker.admin.status_page import entity_told
 from busproof.broker.core import Hub
+from busproof.broker.http_requests import Answer
 
 __all__ = ["MOST_TOLD", "Metrics"]
 

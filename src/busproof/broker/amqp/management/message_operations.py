@@ -98,7 +98,7 @@ def peek(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     # Clients expect this status, not an empty list.
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
-    shown = [outgoing(asking.connection, asking.path, view)[0] for view in views]
+    shown = [outgoing(asking.connection.hub, asking.path, view)[0] for view in views]
     return Reply({"messages": [{"message": message} for message in shown]})
 
 
@@ -175,7 +175,7 @@ def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
-    entry: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)[0]}
+    entry: dict[str, Any] = {"message": outgoing(asking.connection.hub, asking.path, view)[0]}
     if view.lock_token is not None:
         entry["lock-token"] = wire_token(view.lock_token)
     return entry
@@ -274,7 +274,8 @@ def schedule(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
 def _later(asking: Asking, parsed: Parsed) -> Schedule:
     # Even an overdue message is scheduled: the reply has to contain its sequence number, which only
     # this command returns.
-    hub, delay = asking.connection.hub, delay_of(asking.connection, parsed, asking.path)
+    hub = asking.connection.hub
+    delay = delay_of(hub, parsed, asking.path)
     if delay <= 0 and hub.bus.clock is Clock.REAL:
         # Overdue messages would otherwise all be enqueued in the next step.
         delay = hub.spread.next(hub.copies.of(asking.path))

@@ -1,18 +1,21 @@
-"""HTTP for the administration endpoint, with h11."""
+"""Requests over HTTP and their answers, with h11."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
+from itertools import count
 from typing import Any, Final
 
 import attrs
 import h11
 
+from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
 
-__all__ = ["Answer", "Request", "served"]
+__all__ = ["Answer", "Handler", "Later", "Request", "Room", "room_for", "served"]
 
 PLAIN: Final = ("", "identity")
 MOST_CHUNKS: Final = 10_000
@@ -37,6 +40,10 @@ class Request:
     """The client's address."""
     secure: bool = False
     """Whether the request was sent over HTTPS."""
+    connection: int = 0
+    """The number of the client's connection, over which several requests may come."""
+    written: tuple[tuple[str, str], ...] = ()
+    """The headers with their names as the client wrote them."""
 
     @property
     def base(self) -> str:
@@ -57,12 +64,40 @@ class Answer:
     status: int
     body: bytes = b""
     content_type: str = "application/json"
+    """The type of the body; empty if `headers` has it, or it has none."""
     headers: tuple[tuple[str, str], ...] = ()
 
 
-Handler = Callable[[Request], Answer]
-Admission = Callable[[Request], Answer | None]
-"""Answers a request that its head is enough to refuse; returns `None` to have the body read."""
+@attrs.frozen
+class Later:
+    """An answer that comes later; it is cancelled if the client goes before."""
+
+    answer: asyncio.Future[Answer]
+
+
+@attrs.frozen
+class Room:
+    """Room for the body of a request.
+
+    Attributes:
+        most: the maximum size, in bytes.
+        too_large: what is answered to a larger body.
+    """
+
+    most: int
+    too_large: Answer
+
+
+def room_for(most: int) -> Room:
+    """Return the room for a body of so many bytes."""
+    return Room(most, Answer(413, b"the body is too large\n", "text/plain"))
+
+
+NO_ROOM: Final = room_for(0)
+
+Handler = Callable[[Request], Answer | Awaitable[Answer | Later]]
+Admission = Callable[[Request], Answer | Room]
+"""Answers a request that its head is enough to refuse, or returns the room for its body."""
 
 
 class Refused(Exception):
@@ -86,9 +121,9 @@ async def _take_at_once(act: Callable[[], Any]) -> Any:
     return act()
 
 
-def _all(_: Request) -> Answer | None:
-    """Admit any request body."""
-    return None
+def _all(_: Request) -> Room:
+    """Admit any request body of a megabyte."""
+    return room_for(THROWN_AWAY)
 
 
 def served(
@@ -97,6 +132,7 @@ def served(
     limits: Limits = ALL_DEFAULT,
     admit: Admission = _all,
     take: Take = _take_at_once,
+    budget: Budget | None = None,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
     """Return a callback for `asyncio.start_server` that serves HTTP.
 
@@ -106,8 +142,10 @@ def served(
         limits: limits on connections, sizes and times.
         admit: answers a request that is refused before its body is read.
         take: does what takes time in a turn, between those of other clients.
+        budget: counts the bytes of bodies.
     """
     there = 0
+    numbers = count(1)
     waiting: dict[asyncio.StreamWriter, None] = {}
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -120,7 +158,9 @@ def served(
             if silent is writer:
                 return
         there += 1
-        conversation = Conversation(reader, writer, limits, admit, take, waiting)
+        conversation = Conversation(
+            reader, writer, next(numbers), limits, admit, take, waiting, budget
+        )
         try:
             await _converse(conversation, handler, kept)
         except asyncio.CancelledError:
@@ -129,6 +169,7 @@ def served(
         finally:
             there -= 1
             waiting.pop(writer, None)
+            conversation.release()
             writer.close()
             # Raising it has added these frames, which refer to the reader that keeps it: a cycle
             # that would wait for the garbage collector.
@@ -144,7 +185,14 @@ async def _converse(
     try:
         while (request := await conversation.request()) is not None:
             answer = await conversation.take(partial(handler, request))
+            if not isinstance(answer, Answer):
+                answer = await answer
+            if isinstance(answer, Later):
+                answer = await conversation.wait_for(answer)
+            if answer is None:
+                return  # the client has gone
             await kept()
+            conversation.release()
             if not await conversation.answer(answer):
                 return
             # A client may pipeline thousands of requests, so give others a turn in between.
@@ -162,17 +210,19 @@ async def _converse(
         return  # the client has disconnected
 
 
-@attrs.define
+@attrs.define(eq=False)
 class Conversation:
     """The requests of one client in sequence, each with a time limit."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    number: int
     limits: Limits
     admit: Admission = _all
     take: Take = _take_at_once
     waiting: dict[asyncio.StreamWriter, None] = attrs.field(factory=dict)
     """The clients that have not yet sent a whole request, the longest-waiting first."""
+    budget: Budget | None = None
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
     asks_for_no_body: bool = False
 
@@ -189,19 +239,62 @@ class Conversation:
                 head = await self._head()
                 if head is None:
                     return None
-                self._check(head)
-                return attrs.evolve(head, body=await self._body())
+                return attrs.evolve(head, body=await self._body(self._room_for(head)))
         finally:
             self.waiting.pop(self.writer, None)
 
-    def _check(self, head: Request) -> None:
+    def _room_for(self, head: Request) -> Room:
+        """Return the room for the body of a request.
+
+        Raises:
+            Refused: the request is refused.
+        """
         if {"content-length", "transfer-encoding"} <= head.headers.keys():
             # A proxy before the broker may read another end of the request (RFC 9112, 6.1).
             raise h11.RemoteProtocolError("the body has two lengths", error_status_hint=400)
         if head.headers.get("content-encoding", "") not in PLAIN:
             raise h11.RemoteProtocolError("the body is compressed", error_status_hint=415)
-        if head.has_body and (answer := self.admit(head)) is not None:
-            raise Refused(answer)
+        if not head.has_body:
+            return NO_ROOM
+        admitted = self.admit(head)
+        if isinstance(admitted, Answer):
+            raise Refused(admitted)
+        length = head.headers.get("content-length", "0")
+        # h11 has checked that the length is a number of at most 20 digits.
+        if int(length) > admitted.most:
+            raise Refused(admitted.too_large)
+        if self.connection.they_are_waiting_for_100_continue:
+            told = h11.InformationalResponse(status_code=HTTPStatus.CONTINUE, headers=[])
+            self.writer.write(self.connection.send(told) or b"")
+        return admitted
+
+    async def wait_for(self, later: Later) -> Answer | None:
+        """Return an answer once it is there, or `None` if the client goes before."""
+        reading = asyncio.ensure_future(self.reader.read(65_536))
+        try:
+            both: set[asyncio.Future[Any]] = {later.answer, reading}
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                data = reading.result()
+                if not data:
+                    return None
+                # The client sends its next request already; no more of it is read meanwhile.
+                self.connection.receive_data(data)
+            return await later.answer
+        finally:
+            later.answer.cancel()
+            reading.cancel()
+            # Only one may read at a time, and the reading has not ended yet.
+            await asyncio.wait({reading})
+
+    def let_go(self, _: Refusal) -> None:
+        """End the connection, as the bodies of requests take too much memory."""
+        self.writer.transport.abort()
+
+    def release(self) -> None:
+        """Stop counting the body of a request."""
+        if self.budget is not None:
+            self.budget.release(self)
 
     async def answer(self, answer: Answer) -> bool:
         """Answer a request; return whether another may follow.
@@ -242,18 +335,22 @@ class Conversation:
             return None
         self.asks_for_no_body = event.method == b"HEAD"
         headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
+        raw = event.headers.raw_items()
+        written = tuple((name.decode(), value.decode("latin-1")) for name, value in raw)
         peer, tls = _peer_of(self.writer), self.writer.get_extra_info("ssl_object")
-        target = event.target.decode()
-        return Request(event.method.decode(), target, headers, b"", peer, tls is not None)
+        target, method, secure = event.target.decode(), event.method.decode(), tls is not None
+        return Request(method, target, headers, b"", peer, secure, self.number, written)
 
-    async def _body(self) -> bytes:
+    async def _body(self, room: Room) -> bytes:
         pieces, size, chunks = list[bytes](), 0, 0
         while isinstance(event := await self._event(), h11.Data):
             pieces.append(bytes(event.data))
             size += len(event.data)
             chunks += event.chunk_start
-            if size > self.limits.http_body:
-                raise h11.RemoteProtocolError("the body is too large", error_status_hint=413)
+            if size > room.most:
+                raise Refused(room.too_large)
+            if self.budget is not None:
+                self.budget.hold(self, size)
             if chunks > MOST_CHUNKS:
                 raise h11.RemoteProtocolError("the body has too many chunks", error_status_hint=413)
             if len(pieces) % AT_ONCE == 0:
@@ -268,7 +365,7 @@ class Conversation:
 
     def _write(self, answer: Answer) -> None:
         headers = [("Content-Length", str(len(answer.body))), ("Server", "busproof")]
-        if answer.body:
+        if answer.body and answer.content_type:
             headers.append(("Content-Type", answer.content_type))
         headers += answer.headers
         reason = HTTPStatus(answer.status).phrase

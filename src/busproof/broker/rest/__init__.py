@@ -1,0 +1,1 @@
+"""Messages over HTTP, in the manner of Service Bus's REST interface."""
