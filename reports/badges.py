@@ -11,7 +11,7 @@ from busproof.history.conformance import Conformance
 from busproof.reports.levels import LevelFound, State, levels_found
 from busproof.spec import Catalogue
 
-__all__ = ["endpoint", "svg", "write_badges"]
+__all__ = ["draw_badge", "endpoint", "svg", "write_badges"]
 
 _COLOURS: Final = {State.FULL: "2e7d32", State.PARTIAL: "8a5a00", State.NOT_CLAIMED: "616161"}
 """Colours dark enough for white text."""
@@ -65,16 +65,20 @@ def endpoint(result: LevelFound) -> dict[str, Any]:
 
 def svg(result: LevelFound) -> str:
     """Return the badge as an image without external resources."""
-    label, state = _label(result), result.state.value
-    left, right = (round(len(text) * _WIDE) + 10 for text in (label, state))
+    return draw_badge(_label(result), result.state)
+
+
+def draw_badge(label: str, state: State) -> str:
+    """Return a badge as an image without external resources."""
+    left, right = (round(len(text) * _WIDE) + 10 for text in (label, state.value))
     return _SVG.format(
         whole=left + right,
         left=left,
         inner=right - 3,
-        colour=_COLOURS[result.state],
+        colour=_COLOURS[state],
         label=escape(label),
-        state=escape(state),
-        text=escape(f"{label}: {state}", {'"': "&quot;"}),
+        state=escape(state.value),
+        text=escape(f"{label}: {state.value}", {'"': "&quot;"}),
         label_at=left / 2,
         state_at=left + right / 2,
     )

@@ -22,7 +22,7 @@ from busproof.spec.values import (
     Statement,
 )
 
-__all__ = ["load"]
+__all__ = ["load", "read_citation"]
 
 _OWN: Final = Path(__file__).parent
 _LONGEST_TITLE: Final = 60
@@ -204,7 +204,7 @@ def _family(top: Fields, stem: str, known: checks.Origins) -> tuple[Family, list
 
 def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
     rule_id = checks.rule_id(fields, family.id)
-    citations = tuple(_citation(entry, known) for entry in fields.entries("citations"))
+    citations = tuple(read_citation(entry, known) for entry in fields.entries("citations"))
     outside = known.is_outside(citations)
     rule = Rule(
         id=rule_id,
@@ -229,7 +229,12 @@ def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
     return rule
 
 
-def _citation(fields: Fields, known: checks.Origins) -> Citation:
+def read_citation(fields: Fields, known: checks.Origins) -> Citation:
+    """Read a citation.
+
+    Raises:
+        SpecificationError: it names no source, or no section of an edition.
+    """
     source, anchor = known.place(fields)
     citation = Citation(source=source, anchor=anchor, remark=fields.text_or_none("remark"))
     fields.end()

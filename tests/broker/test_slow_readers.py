@@ -28,7 +28,7 @@ class End(asyncio.Protocol):
 async def caught_up(unread: int) -> bool:
     """Whether a client is read from again after it has read all that waited for it."""
     hub = Hub(bus(), Keys(Configuration().keys), Limits(unread=unread))
-    wire, (ours, theirs) = Wire(hub, lambda: None), socket.socketpair()
+    wire, (ours, theirs) = Wire(hub, lambda: None, "connection-1"), socket.socketpair()
     transport: Any
     transport, _ = await hub.loop.create_connection(lambda: End(wire), sock=ours)
     written = 0

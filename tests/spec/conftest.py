@@ -34,7 +34,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A folder with the catalogue's files, free to be changed."""
-    for kind in ("rules", "ambiguities", "observed"):
+    for kind in ("rules", "ambiguities", "observed", "clients"):
         (tmp_path / kind).mkdir()
     for file in OWN.glob("**/*.yaml"):
         shutil.copy(file, tmp_path / file.relative_to(OWN))

@@ -21,6 +21,7 @@ from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.copies import Copies
+from busproof.broker.disturbances import Disturbances
 from busproof.broker.due_timers import SLICE, Spread
 from busproof.broker.entity_status import Statuses
 from busproof.broker.freed_memory import FreedMemory
@@ -99,6 +100,8 @@ class Hub:
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when the session's state was set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
+        self.disturbances = Disturbances(self.loop)
+        """Faults that clients meet on request."""
         self.freed = FreedMemory(self.loop)
         self.rota = Rota(self.loop)
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}

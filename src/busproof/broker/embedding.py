@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from busproof.broker.bus import Bus
     from busproof.broker.configuration.emulator import Configuration
     from busproof.broker.core import Hub
+    from busproof.broker.disturbances import Listener
     from busproof.broker.server import Broker
 
 __all__ = ["Embedded", "embedded"]
@@ -133,6 +134,27 @@ class Embedded:
         finally:
             for partition in down:
                 self.bring_up(entity, partition)
+
+    def disturb(self, kind: str, **fields: Any) -> None:
+        """Let a fault wait for the next operation that it is for.
+
+        Args:
+            kind: a kind of fault, as `POST /busproof/faults` knows it.
+            fields: further fields of the fault: `operation`, `entity`, `times`, `skip`,
+                `condition`, `seconds`.
+
+        Raises:
+            UsageError: there is no such fault or field.
+        """
+        self._ask("faults", {"kind": kind, **fields})
+
+    def listen(self, listener: "Listener") -> None:
+        """Show all bytes of clients, and all bytes for them, to a listener, in another thread."""
+        self._broker.hub.disturbances.listener = listener
+
+    def limit_credit(self, credit: int) -> None:
+        """Give this credit to links of sending clients that are attached from now on."""
+        self._broker.hub.disturbances.credit = credit
 
     def advance(self, time: timedelta) -> None:
         """Advance the clock by a duration and a moment, so that what ends by then has ended.

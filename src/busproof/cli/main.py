@@ -30,6 +30,7 @@ GROUPS: Final = {
         "check": "judge a recorded history",
         "report": "compare any number of runs on one page",
         "adapters": "list available adapters",
+        "client": "judge a client: a program that uses Service Bus",
         "check-adapter": "check an adapter against the protocol",
         "clean": "remove entities that runs left in a namespace",
     },

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import attrs
+
 from busproof import vocabulary as v
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.entities import Entities
@@ -13,6 +15,7 @@ from busproof.broker.admin.status_page import kind_of, overview, page
 from busproof.broker.bounds import LAST_MOMENT_OF_CLOCK
 from busproof.broker.bus import Bus
 from busproof.broker.core import Hub
+from busproof.broker.disturbances import fault_of
 from busproof.broker.http_requests import Answer, Request, Room, room_for
 from busproof.broker.names import objection_to
 from busproof.broker.observability.metrics import Metrics
@@ -176,12 +179,30 @@ class Administration:
             "POST namespace": lambda: self._begin(body_of(request)),
             "POST partitions/down": lambda: self._outage(body_of(request), down=True),
             "POST partitions/up": lambda: self._outage(body_of(request), down=False),
+            "GET faults": self._faults,
+            "POST faults": lambda: self._disturb(body_of(request)),
+            "POST faults/clear": self._calm,
             "POST entities/restore": lambda: self._restore(body_of(request)),
             "POST keys/renew": self._renew,
         }
         if route not in answers:
             raise Problem(404, f"There is no {route!r}; there are {', '.join(answers)}.")
         return answers[route]()
+
+    def _faults(self) -> list[dict[str, Any]]:
+        return [attrs.asdict(fault) for fault in self._hub.disturbances.waiting]
+
+    def _disturb(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Let a fault wait for the next operation that it is for."""
+        if isinstance(name := fields.get("entity"), str):
+            fields = {**fields, "entity": self._hub.bus.path(name)}
+        self._hub.disturbances.add(fault_of(fields))
+        self._hub.journal.info("fault", kind=fields["kind"], entity=fields.get("entity"))
+        return self._faults()
+
+    def _calm(self) -> dict[str, Any]:
+        self._hub.disturbances.clear()
+        return {}
 
     def _renew(self) -> dict[str, Any]:
         self._hub.renew()

@@ -50,7 +50,6 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, hub: Hub, number: int, attach: Callable[["Connection", Link], None]) -> None:
         self.hub = hub
-        self._wire = Wire(hub, self._give)
         self.unfinished = native.Unfinished()
         """For each link, the number of bytes received of a message that is still incomplete."""
         self.answers = 0
@@ -60,6 +59,8 @@ class Connection(asyncio.Protocol):
         """The nodes of links that may deliver messages again."""
         self.name: Final = f"connection-{hub.era}{number}"
         """The model's name for this connection."""
+        self._wire = Wire(hub, self._give, self.name)
+        self.disturb = self._wire.disturb
         self.sessions: dict[tuple[str, str], str] = {}
         """Path and session id to the model's name for the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
@@ -138,6 +139,8 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Handle bytes received from the client."""
+        if (listener := self.hub.disturbances.listener) is not None:
+            listener.note(self.name, data, by_client=True)
         self._watch(lambda: self._take(data))
 
     def _watch(self, handle: Callable[[], None]) -> None:

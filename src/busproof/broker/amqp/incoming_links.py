@@ -52,7 +52,6 @@ LARGE: Final = 4_096
 """Minimum size of a message that is decided alone, because parsing may take long, in bytes."""
 PARSED_AT_ONCE: Final = 50
 """Number of messages of a batch to parse before other clients may have a turn."""
-LOW_CREDIT: Final = CREDIT // 2
 TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
 
@@ -233,6 +232,7 @@ class Intake(Node):
         self._raw = native.raw(link)
         self._path = path
         self.needs = ("Send", path)
+        self._credit = connection.hub.disturbances.credit or CREDIT
         self._parts: dict[Raw, bytearray] = {}
         self._batches: set[Raw] = set()
         self._arrived: list[Arrived] = []
@@ -240,7 +240,7 @@ class Intake(Node):
     def grant(self) -> None:
         """Give the client credit."""
         # Clients send nothing before their first credit; Python waits for it when it opens a link.
-        self._link.flow(CREDIT)
+        self._link.flow(self._credit)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """Take a message, or a part of one."""
@@ -256,9 +256,9 @@ class Intake(Node):
         several = delivery in self._batches
         self._batches.discard(delivery)
         native.advance(self._raw)
-        if (credit := native.credit(self._raw)) < LOW_CREDIT:
+        if (credit := native.credit(self._raw)) < self._credit / 2:
             # Grant credit in bulk, because a flow frame for each message would be expensive.
-            native.grant(self._raw, CREDIT - credit)
+            native.grant(self._raw, self._credit - credit)
         transaction = transaction_of(delivery)
         # Earlier messages are decided first, so that all are enqueued in the order of arrival.
         if several or len(raw) > LONG:
@@ -354,6 +354,7 @@ class Intake(Node):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
         hub.check_room()
+        hub.disturbances.meet("send", self._path, self._connection, self._link)
 
     def _take(self, parsed: Parsed, size: int, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub

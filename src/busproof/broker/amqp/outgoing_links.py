@@ -249,6 +249,7 @@ class Outlet(Node):
         bus, completed = self._connection.hub.bus, list[Raw]()
         for delivery, token in accepted:
             try:
+                self._meet("settle")
                 command = v.Complete(queue=self._path, lock_token=token)
                 insist(bus.ask(command, self._holder), self._path)
                 completed.append(delivery)
@@ -333,6 +334,7 @@ class Outlet(Node):
 
     def _give(self, view: v.MessageView, message: bytes, token: bytes | None) -> None:
         """Send a message to the client."""
+        self._meet("deliver")
         # AMQP requires a tag for each delivery of a link, even for one without a lock.
         tag = tag_of(token or token_in_bytes(f"{view.sequence_number or 0}/0"))
         delivery = native.send(self._raw, tag, message)
@@ -343,11 +345,21 @@ class Outlet(Node):
             self._given[delivery] = view.lock_token
             self._connection.kept.size += DELIVERY
 
+    def _meet(self, operation: str) -> None:
+        """Meet a fault that waits for this operation.
+
+        Raises:
+            Refusal: the fault is a refusal.
+        """
+        connection = self._connection
+        connection.hub.disturbances.meet(operation, self._path, connection, self._link)
+
     def _settle_as(self, delivery: Delivery, token: str) -> None:
         """Settle a message by the outcome that the client sent."""
         disposition = disposed(delivery)
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
+        self._meet("settle")
         answer = self._connection.hub.bus.ask(settlement, self._holder)
         insist(answer, self._path)
         effect()

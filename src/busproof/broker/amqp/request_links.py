@@ -218,6 +218,9 @@ class Requests(Node):
         # Keep the type of the id: Python uses UUIDs, .NET strings and Java numbers.
         message: Any = Message(correlation_id=request.id)
         try:
+            operation = "login" if self._names is CBS_STATUS else "request"
+            disturbances = self._connection.hub.disturbances
+            disturbances.meet(operation, self._kind, self._connection, self._link)
             answer = self._answer(request, transaction)
             reply = answer if isinstance(answer, Reply) else (yield from answer)
         except Refusal as refusal:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from busproof.broker.core import Hub
+from busproof.broker.disturbances import Line
 
 __all__ = ["LAST_WORDS", "Wire"]
 
@@ -21,10 +22,14 @@ class Wire:
     Args:
         hub: state shared by all connections.
         give: delivers waiting messages once the client has caught up.
+        name: the name of the connection.
     """
 
-    def __init__(self, hub: Hub, give: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, give: Callable[[], None], name: str) -> None:
         self._hub = hub
+        self._name = name
+        self._line: Line | None = None
+        """What a fault does with all that is written; `None` without a fault."""
         self._give = give
         self._transport: asyncio.Transport | None = None
         self._ending: asyncio.TimerHandle | None = None
@@ -76,7 +81,7 @@ class Wire:
         if self._transport is None:
             return
         if self._hub.saver is None:
-            _write(self._transport, data)
+            self._write(self._transport, data)
         else:
             self._unsent += len(data)
             # Hold back all answers: one might report a lock that a crash would undo.
@@ -85,6 +90,10 @@ class Wire:
             # Each further request would add an answer that the client does not read.
             self._is_deaf = True
             self._transport.pause_reading()
+
+    def disturb(self, line: Line) -> None:
+        """Let a fault have all that is written from now on."""
+        self._line = line
 
     def hold(self) -> None:
         """Stop reading from the client until its bytes are handled."""
@@ -125,6 +134,17 @@ class Wire:
             # It is disconnected because of its memory, which includes the unread bytes.
             self._transport.abort()
 
+    def _write(self, transport: asyncio.Transport, data: bytes) -> None:
+        """Write unless the transport is closing; asyncio reports a reset later."""
+        if transport.is_closing():
+            return
+        if (listener := self._hub.disturbances.listener) is not None:
+            listener.note(self._name, data, by_client=False)
+        if self._line is None:
+            transport.write(data)
+        else:
+            self._line(transport, data)
+
     def _listen(self) -> None:
         if self._is_deaf and self._transport is not None and not self._transport.is_closing():
             self._is_deaf = False
@@ -139,7 +159,7 @@ class Wire:
     def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
         """Write bytes that have become durable."""
         was_paused = self.paused
-        _write(transport, data)
+        self._write(transport, data)
         self._unsent -= len(data)
         if self.waiting <= self._hub.limits.unread:
             self._listen()
@@ -149,9 +169,3 @@ class Wire:
 
 def _give_nothing() -> None:
     """Deliver nothing to a client that has gone."""
-
-
-def _write(transport: asyncio.Transport, data: bytes) -> None:
-    """Write unless the transport is closing; asyncio reports a reset later."""
-    if not transport.is_closing():
-        transport.write(data)

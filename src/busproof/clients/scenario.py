@@ -1,0 +1,86 @@
+"""Scenarios: what a broker is prepared for, the task that a program gets, and who judges it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from busproof.clients.program import Ended
+from busproof.clients.wire import Record
+
+if TYPE_CHECKING:
+    from busproof.broker.embedding import Embedded
+
+__all__ = ["Evidence", "Finding", "Scenario", "break_rule", "keep_rule", "miss_rule"]
+
+
+@attrs.frozen
+class Finding:
+    """What a scenario found of a rule.
+
+    Attributes:
+        rule: the id of the rule.
+        is_kept: whether the client kept it; `None` if its situation did not arise.
+        said: what was seen, in a sentence.
+    """
+
+    rule: str
+    is_kept: bool | None
+    said: str
+
+
+def keep_rule(rule: str, said: str) -> Finding:
+    """Return the finding that the client kept a rule."""
+    return Finding(rule, True, said)
+
+
+def break_rule(rule: str, said: str) -> Finding:
+    """Return the finding that the client broke a rule."""
+    return Finding(rule, False, said)
+
+
+def miss_rule(rule: str, said: str) -> Finding:
+    """Return the finding that the situation of a rule did not arise."""
+    return Finding(rule, None, said)
+
+
+@attrs.frozen
+class Evidence:
+    """What is known of a program once its task is over.
+
+    Attributes:
+        record: what went over the wire.
+        ended: what it reported, and how it ended.
+        parameters: the parameters of its task.
+        requests: the requests over HTTP: method, target and headers.
+    """
+
+    record: Record
+    ended: Ended
+    parameters: Mapping[str, Any]
+    requests: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Scenario:
+    """A scenario.
+
+    Attributes:
+        name: its name, for `--scenario` and the reports.
+        about: what happens, in a sentence.
+        rules: the ids of the rules that it can show.
+        prepare: makes the entities, and lets faults wait.
+        task: the name of the task.
+        parameters: the parameters of the task.
+        judge: finds out what the client did.
+        variables: further environment variables of the program.
+    """
+
+    name: str
+    about: str
+    rules: tuple[str, ...]
+    prepare: "Callable[[Embedded], None]"
+    task: str
+    parameters: Mapping[str, Any]
+    judge: Callable[[Evidence], Iterable[Finding]]
+    variables: Mapping[str, str] = attrs.field(factory=dict)
