@@ -169,6 +169,176 @@ class Liar(example.Client):
             return
 
 
+class OneByOne(example.Client):
+    """A batch is sent message by message."""
+
+    def send_batch(self, entity: str, messages: list[dict[str, Any]]) -> None:
+        for fields in messages:
+            self.send(entity, fields)
+
+
+class AtOnce(example.Client):
+    """Scheduled messages are sent for now."""
+
+    def encode(self, fields: dict[str, Any]) -> Message:
+        return super().encode({name: value for name, value in fields.items() if name != "due"})
+
+
+class Keeping(example.Client):
+    """Credit that is asked back is kept."""
+
+    def is_asked_back(self) -> bool:
+        return False
+
+
+class Hoarder(example.Client):
+    """Links get credit for a hundred messages."""
+
+    def receiver(self, parameters: dict[str, Any]) -> Any:
+        receiver = super().receiver(parameters)
+        receiver.link.flow(100)
+        return receiver
+
+
+class Locking(example.Client):
+    """Messages are locked in every mode."""
+
+    def receiver(self, parameters: dict[str, Any]) -> Any:
+        return super().receiver({**parameters, "mode": "peek-lock"})
+
+
+class Releasing(example.Client):
+    """Deferred messages are released."""
+
+    def settle(self, receiver: Any, delivery: Any, way: str) -> None:
+        super().settle(receiver, delivery, "abandon" if way == "defer" else way)
+
+
+class Forgetful(example.Client):
+    """No lock is renewed."""
+
+    def renew(self, entity: str, delivery: Any) -> None:
+        """Renew nothing."""
+
+
+class Optimist(example.Client):
+    """Every settlement counts as done."""
+
+    def settle(self, receiver: Any, delivery: Any, way: str) -> None:
+        try:
+            super().settle(receiver, delivery, way)
+        except example.Refused:
+            return
+
+
+class AnySession(example.Client):
+    """Whatever session is wanted, the next one is asked for."""
+
+    def receiver(self, parameters: dict[str, Any]) -> Any:
+        return super().receiver({**parameters, "session": None})
+
+
+class Careless(example.Client):
+    """A link that is attached again has another mode."""
+
+    was_attached = False
+
+    def receiver(self, parameters: dict[str, Any]) -> Any:
+        mode = "receive-and-delete" if self.was_attached else "peek-lock"
+        self.was_attached = True
+        return super().receiver({**parameters, "mode": mode})
+
+
+class Quitter(example.Client):
+    """A lost connection stays lost."""
+
+    was_connected = False
+
+    def connect(self) -> Any:
+        if self.was_connected and self.connection is None:
+            example.time.sleep(1)
+            raise ConnectionError("the connection was lost")
+        self.was_connected = True
+        return super().connect()
+
+
+class Hasty(example.Client):
+    """Answers are waited for five seconds."""
+
+    def connect(self) -> Any:
+        example.TIMEOUT = 5
+        return super().connect()
+
+
+class Anonymous(example.Client):
+    """Requests have no message-id."""
+
+    def ask(self, entity: str, operation: str, body: dict[str, Any]) -> Message:
+        request = super().ask(entity, operation, body)
+        request.id = None
+        return request
+
+
+class TokenPutter(example.Client):
+    """A client that puts tokens, which says what is wrong with them."""
+
+    kind = "servicebus.windows.net:sastoken"
+
+    def put_token(self, entity: str) -> None:
+        """Put a token, which need not be a valid one."""
+        request = Message("SharedAccessSignature x", id="1")
+        request.properties = {"operation": "put-token", "type": self.kind, "name": entity}
+        self.request("$cbs", request)
+
+
+class WrongToken(TokenPutter):
+    """The type of a token is misspelt."""
+
+    kind = "sastoken"
+
+    def sender(self, entity: str) -> Any:
+        if entity == "orders" and entity not in self.senders:
+            self.put_token(entity)
+        return super().sender(entity)
+
+
+class OneToken(TokenPutter):
+    """One token is put, and never another."""
+
+    def use_tokens(self, entity: str, seconds: int) -> None:
+        self.put_token(entity)
+
+
+class Committer(example.Client):
+    """Transactions are always committed."""
+
+    def transact(self, entity: str, messages: list[dict[str, Any]], *, commits: bool) -> None:
+        super().transact(entity, messages, commits=True)
+
+
+class Sleeper(example.Client):
+    """While the application is idle, so is the client, and a lost connection stays lost."""
+
+    def idle(self, seconds: float) -> None:
+        example.time.sleep(seconds)
+        example.TRIES = 1
+
+
+class Despairing(example.Client):
+    """After a refusal, nothing is sent any more."""
+
+    has_failed = False
+
+    def send(self, entity: str, fields: dict[str, Any]) -> None:
+        if self.has_failed:
+            raise example.Refused("given up")
+        try:
+            super().send(entity, fields)
+        except example.Refused:
+            self.has_failed = True
+            raise
+
+
 FAULTS = {
     "session-as-property": SessionAsProperty,
     "key-as-property": KeyAsProperty,
@@ -180,6 +350,24 @@ FAULTS = {
     "impatient": Impatient,
     "stubborn": Stubborn,
     "liar": Liar,
+    "one-by-one": OneByOne,
+    "at-once": AtOnce,
+    "keeping": Keeping,
+    "hoarder": Hoarder,
+    "locking": Locking,
+    "releasing": Releasing,
+    "forgetful": Forgetful,
+    "optimist": Optimist,
+    "any-session": AnySession,
+    "careless": Careless,
+    "quitter": Quitter,
+    "hasty": Hasty,
+    "anonymous": Anonymous,
+    "wrong-token": WrongToken,
+    "one-token": OneToken,
+    "committer": Committer,
+    "sleeper": Sleeper,
+    "despairing": Despairing,
 }
 
 if __name__ == "__main__":

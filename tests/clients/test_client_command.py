@@ -83,7 +83,7 @@ def test_rules_of_a_task_that_is_unsupported_are_not_applicable(
         ((), "no program is named; write it behind --"),
         (("--", "no-such-program"), "cannot start 'no-such-program'"),
         (("--rule", "KEY-01", "--", "true"), "there is no rule 'KEY-01' for clients"),
-        (("--scenario", "x", "--", "true"), "there is no scenario 'x'; there are keys"),
+        (("--scenario", "x", "--", "true"), "there is no scenario 'x'; there are batch"),
         (("--timeout", "0", "--", "true"), "the timeout is 0 s"),
         (("--jobs", "0", "--", "true"), "--jobs is 0; give 1 to 64"),
     ],

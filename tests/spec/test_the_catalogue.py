@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from busproof.spec import Catalogue, Rule, load, terms
+from busproof.spec.client_rules import load_client_rules
 from busproof.spec.reading import _parsed
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.profile import PARTITIONED_PREMIUM
@@ -62,6 +63,7 @@ def test_every_citation_of_an_edition_names_one_of_its_sections(catalogue: Catal
 def test_every_outside_source_is_used(catalogue: Catalogue) -> None:
     cited = {citation.source for rule in catalogue.rules for citation in rule.citations}
     cited |= {said.source for ambiguity in catalogue.ambiguities for said in ambiguity.said}
+    cited |= {citation.source for rule in load_client_rules() for citation in rule.citations}
 
     assert set() == {source.id for source in catalogue.sources} - cited
 

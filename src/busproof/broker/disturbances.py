@@ -35,6 +35,7 @@ KINDS: Final = {
     "lose": "the operation is carried out, and the connection breaks in place of the answer",
     "cut": "the connection breaks in the middle of what is written next",
     "delay": "what is written from now on arrives that many seconds later",
+    "stall": "what is written arrives after that many seconds, and nothing before it",
     "silence": "nothing more is written on the connection",
 }
 """The faults, and what each does."""
@@ -195,6 +196,8 @@ def _drain(struck: Struck, link: Any) -> None:
 def _line(fault: Fault, loop: asyncio.AbstractEventLoop) -> Line:
     if fault.kind == "delay":
         return _Slow(loop, fault.seconds)
+    if fault.kind == "stall":
+        return _Stalled(loop, fault.seconds)
     return {"lose": _lose, "cut": _cut, "silence": _keep_silent}[fault.kind]
 
 
@@ -229,6 +232,29 @@ class _Slow:
         data = self._waiting.popleft()
         if not transport.is_closing():
             transport.write(data)
+
+
+class _Stalled:
+    """A line on which nothing arrives before a moment, and then everything at once."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self._loop = loop
+        self._until = loop.time() + seconds
+        self._waiting: list[bytes] = []
+
+    def __call__(self, transport: asyncio.Transport, data: bytes) -> None:
+        """Write the bytes once the moment has come."""
+        if not self._waiting and self._loop.time() >= self._until:
+            transport.write(data)
+            return
+        if not self._waiting:
+            self._loop.call_at(self._until, self._write, transport)
+        self._waiting.append(data)
+
+    def _write(self, transport: asyncio.Transport) -> None:
+        if not transport.is_closing():
+            transport.write(b"".join(self._waiting))
+        self._waiting.clear()
 
 
 def _check(fault: Fault) -> None:

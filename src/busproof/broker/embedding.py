@@ -49,8 +49,11 @@ class Embedded:
         admin_address: the HTTP address for administration and for `/busproof/`.
     """
 
-    def __init__(self, configuration: "Configuration", chosen: Mapping[str, Any]) -> None:
+    def __init__(
+        self, configuration: "Configuration", chosen: Mapping[str, Any], idle: int = 0
+    ) -> None:
         self._configuration = configuration
+        self._idle = idle
         self._chosen = chosen
         self._ended = asyncio.Event()
         self._begun: Future[tuple[Broker, Administration]] = Future()
@@ -213,8 +216,8 @@ class Embedded:
         from busproof.broker.observability.event_log import Logged
         from busproof.broker.server import Places, bus_for, started
 
-        # A debugger may stop the program between two requests, so nothing may time out.
-        limits = Limits(idle=0, http_idle=86_400)
+        # A debugger may stop the program between two requests, so nothing times out unasked.
+        limits = Limits(idle=self._idle, http_idle=86_400)
 
         def configured() -> "Bus":
             return bus_for(self._configuration, **self._chosen)
@@ -327,6 +330,7 @@ def embedded(
     policy: str = "round-robin",
     seed: int = 0,
     clock: str = "virtual",
+    idle: int = 0,
     **held_to: Unpack[HeldTo],
 ) -> Iterator[Embedded]:
     """Run a broker during a `with` block.
@@ -336,6 +340,7 @@ def embedded(
         policy: how the model chooses among permitted behaviours: round-robin, random, hostile.
         seed: the seed of its choices.
         clock: virtual or real.
+        idle: seconds of silence after which a connection is ended; 0 for none.
         held_to: the `tier`, the `edition`, the `readings` of ambiguities, the number of
             `partitions` of a partitioned entity, and the `namespace_partitions` and
             `messaging_units` of a Premium namespace; these override the configuration.
@@ -352,7 +357,9 @@ def embedded(
         raise UsageError(f"a broker is held to no {unknown[0]}; it is to {known}")
     configuration = Configuration() if config is None else read_configuration(config)
     broker = Embedded(
-        attrs.evolve(configuration, **held_to), {"policy": policy, "seed": seed, "clock": clock}
+        attrs.evolve(configuration, **held_to),
+        {"policy": policy, "seed": seed, "clock": clock},
+        idle,
     )
     try:
         yield broker

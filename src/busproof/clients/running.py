@@ -52,10 +52,11 @@ def run_scenario(scenario: Scenario, words: Sequence[str], limit: float) -> Resu
     Raises:
         UsageError: the program cannot be started, or the broker cannot listen.
     """
-    with embedded(clock="real") as bus:
+    with embedded(clock="real", idle=scenario.idle) as bus:
         overheard = Overheard()
-        bus.listen(overheard)
         scenario.prepare(bus)
+        # What prepares a queue may send to it.
+        bus.listen(overheard)
         values: Mapping[str, str] = {
             "BUSPROOF_TASK": scenario.task,
             "BUSPROOF_PARAMETERS": json.dumps(scenario.parameters),
@@ -74,11 +75,13 @@ def _judge(scenario: Scenario, evidence: Evidence, limit: float) -> Result:
     gave_up = ""
     if ended.code is None:
         gave_up = f"the program had not ended after {limit:g} s (see --timeout)"
+    errored = "" if gave_up else _failure_of(ended)
+    is_whole = not gave_up and not errored
     return Result(
         scenario=scenario,
-        findings=tuple(scenario.judge(evidence)),
+        findings=tuple(one for one in scenario.judge(evidence) if is_whole or not one.is_by_lack),
         gave_up=gave_up,
-        errored="" if gave_up else _failure_of(ended),
+        errored=errored,
         seconds=ended.seconds,
     )
 

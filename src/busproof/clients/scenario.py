@@ -11,7 +11,16 @@ from busproof.clients.wire import Record
 if TYPE_CHECKING:
     from busproof.broker.embedding import Embedded
 
-__all__ = ["Evidence", "Finding", "Scenario", "break_rule", "keep_rule", "miss_rule"]
+__all__ = [
+    "Evidence",
+    "Finding",
+    "Scenario",
+    "break_rule",
+    "exempt_rule",
+    "keep_rule",
+    "miss_deed",
+    "miss_rule",
+]
 
 
 @attrs.frozen
@@ -22,11 +31,16 @@ class Finding:
         rule: the id of the rule.
         is_kept: whether the client kept it; `None` if its situation did not arise.
         said: what was seen, in a sentence.
+        is_exempt: whether the rule does not apply to what the client does.
+        is_by_lack: whether the rule counts as broken because something did not happen, which says
+            nothing of a program that did not get to its end.
     """
 
     rule: str
     is_kept: bool | None
     said: str
+    is_exempt: bool = False
+    is_by_lack: bool = False
 
 
 def keep_rule(rule: str, said: str) -> Finding:
@@ -42,6 +56,16 @@ def break_rule(rule: str, said: str) -> Finding:
 def miss_rule(rule: str, said: str) -> Finding:
     """Return the finding that the situation of a rule did not arise."""
     return Finding(rule, None, said)
+
+
+def miss_deed(rule: str, said: str) -> Finding:
+    """Return the finding that a client broke a rule by what it did not do."""
+    return Finding(rule, False, said, is_by_lack=True)
+
+
+def exempt_rule(rule: str, said: str) -> Finding:
+    """Return the finding that a rule does not apply to what the client does."""
+    return Finding(rule, None, said, is_exempt=True)
 
 
 @attrs.frozen
@@ -74,6 +98,7 @@ class Scenario:
         parameters: the parameters of the task.
         judge: finds out what the client did.
         variables: further environment variables of the program.
+        idle: seconds of silence after which the broker ends a connection; 0 for none.
     """
 
     name: str
@@ -84,3 +109,4 @@ class Scenario:
     parameters: Mapping[str, Any]
     judge: Callable[[Evidence], Iterable[Finding]]
     variables: Mapping[str, str] = attrs.field(factory=dict)
+    idle: int = 0

@@ -1,7 +1,8 @@
 """Verdicts on rules for clients, from what the scenarios found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -76,30 +77,59 @@ def _concerns(result: Result, rule: str) -> bool:
 
 
 def _judge(rule: ClientRule, results: Sequence[Result]) -> tuple[Verdict, str]:
-    findings = [
+    own = [result for result in results if rule.id in result.scenario.rules]
+    explained = chain(
+        _what_was_broken(rule, results),
+        _what_failed(own),
+        _what_was_found(rule, results),
+        (
+            (Verdict.NOT_APPLICABLE, f"{result.scenario.name}: {result.unsupported}")
+            for result in own
+            if result.unsupported is not None
+        ),
+        (
+            (Verdict.NOT_SHOWN, f"{result.scenario.name}: {finding.said}")
+            for result, finding in _findings(rule, results)
+        ),
+    )
+    return next(explained, (Verdict.NOT_SHOWN, "its situation did not arise"))
+
+
+Explained = Iterator[tuple[Verdict, str]]
+
+
+def _findings(rule: ClientRule, results: Sequence[Result]) -> Iterator[tuple[Result, Finding]]:
+    return (
         (result, finding)
         for result in results
         for finding in result.findings
         if finding.rule == rule.id
-    ]
-    for result, finding in findings:
+    )
+
+
+def _what_was_broken(rule: ClientRule, results: Sequence[Result]) -> Explained:
+    bad = Verdict.NOT_FOLLOWED if rule.modality == "should" else Verdict.VIOLATED
+    for result, finding in _findings(rule, results):
         if finding.is_kept is False:
-            bad = Verdict.NOT_FOLLOWED if rule.modality == "should" else Verdict.VIOLATED
-            return bad, f"{result.scenario.name}: {finding.said}"
-    own = [result for result in results if rule.id in result.scenario.rules]
-    for result in own:
+            yield bad, f"{result.scenario.name}: {finding.said}"
+
+
+def _what_failed(results: Sequence[Result]) -> Explained:
+    for result in results:
         if result.errored:
-            return Verdict.ERRORED, f"{result.scenario.name}: {result.errored}"
-        if result.gave_up:
-            return Verdict.INCONCLUSIVE, f"{result.scenario.name}: {result.gave_up}"
-    for result, finding in findings:
+            yield Verdict.ERRORED, f"{result.scenario.name}: {result.errored}"
+        elif result.gave_up:
+            yield Verdict.INCONCLUSIVE, f"{result.scenario.name}: {result.gave_up}"
+
+
+def _what_was_found(rule: ClientRule, results: Sequence[Result]) -> Explained:
+    """Yield that the rule was kept, or that it does not apply, in this order."""
+    for result, finding in _findings(rule, results):
         if finding.is_kept:
-            return Verdict.SHOWN, f"{result.scenario.name}: {finding.said}"
-    for result in own:
-        if result.unsupported is not None:
-            return Verdict.NOT_APPLICABLE, f"{result.scenario.name}: {result.unsupported}"
-    said = next((f"{result.scenario.name}: {one.said}" for result, one in findings), "")
-    return Verdict.NOT_SHOWN, said or "its situation did not arise"
+            yield Verdict.SHOWN, f"{result.scenario.name}: {finding.said}"
+    for result, finding in _findings(rule, results):
+        if finding.is_exempt:
+            yield Verdict.NOT_APPLICABLE, f"{result.scenario.name}: {finding.said}"
 
 
 def level_status(verdicts: Sequence[RuleVerdict]) -> str:

@@ -14,12 +14,16 @@ from proton import Described, Message
 
 from busproof.errors import ConformanceError
 from busproof.recorder import frames as f
-from busproof.recorder.frames import Frame, Nested, Splitter, Unreadable, decoded
+from busproof.recorder.frames import Frame, Nested, Splitter, Unreadable, decoded, plain
 from busproof.recorder.links import terminus_of
 from busproof.recorder.messages import inner_messages
 
 __all__ = [
+    "ACCEPTED",
     "BATCH_FORMAT",
+    "MODIFIED",
+    "REJECTED",
+    "RELEASED",
     "Connection",
     "Flow",
     "Link",
@@ -27,6 +31,9 @@ __all__ = [
     "Overheard",
     "Record",
     "Transfer",
+    "code_of",
+    "fields_of",
+    "message_in",
 ]
 
 BATCH_FORMAT: Final = 0x80013700
@@ -95,6 +102,7 @@ class Transfer:
         at: when its last frame was sent, in seconds.
         place: number of earlier deliveries on its link.
         number: its delivery-id.
+        tag: its delivery-tag.
         format: its message format.
         is_settled: whether it was sent settled.
         state: its state as the sender gave it, such as that of a transaction.
@@ -105,6 +113,7 @@ class Transfer:
     at: float
     place: int
     number: int | None
+    tag: bytes
     format: int
     is_settled: bool
     state: Described | None
@@ -116,6 +125,12 @@ class Transfer:
     def message(self) -> Message:
         """The message; the first one of a batch."""
         return message_in(self.payload)
+
+    @property
+    def body(self) -> Any:
+        """The body of the message, as plain values; binaries would be lost with the message."""
+        message = self.message
+        return plain(message.body)
 
     @property
     def messages(self) -> list[Message]:
@@ -401,6 +416,7 @@ class _Reader:
             at,
             len(link.transfers),
             first[1],
+            bytes(first[2] or b""),
             first[3] or 0,
             any(bool(part.fields[4]) for part, _ in parts),
             described(state),

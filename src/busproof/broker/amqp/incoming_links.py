@@ -242,6 +242,11 @@ class Intake(Node):
         # Clients send nothing before their first credit; Python waits for it when it opens a link.
         self._link.flow(self._credit)
 
+    def on_credit(self) -> None:
+        """Give credit again to a client that was asked to give it back, and has."""
+        if native.credit(self._raw) == 0:
+            native.grant(self._raw, self._credit)
+
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
         """Take a message, or a part of one."""
         # Only a message's first frame carries the format, so later parts are not marked as a batch.

@@ -3,9 +3,15 @@
 from typing import Final
 
 from busproof.clients.scenario import Scenario
-from busproof.clients.scenarios import failing, sending
+from busproof.clients.scenarios import connecting, failing, receiving, sending, transactions
 
 __all__ = ["SCENARIOS"]
 
-SCENARIOS: Final[tuple[Scenario, ...]] = (*sending.SCENARIOS, *failing.SCENARIOS)
+SCENARIOS: Final[tuple[Scenario, ...]] = (
+    *sending.SCENARIOS,
+    *receiving.SCENARIOS,
+    *failing.SCENARIOS,
+    *connecting.SCENARIOS,
+    *transactions.SCENARIOS,
+)
 """All scenarios, those that need no faults first."""

@@ -3,8 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from busproof.clients.scenario import Evidence, Finding, Scenario, break_rule, keep_rule, miss_rule
+from busproof.clients.scenario import (
+    Evidence,
+    Finding,
+    Scenario,
+    break_rule,
+    keep_rule,
+    miss_deed,
+    miss_rule,
+)
 from busproof.clients.scenarios.sending import QUEUE, accepted, make_queue
+from busproof.clients.seeding import seed
 
 if TYPE_CHECKING:
     from busproof.broker.embedding import Embedded
@@ -12,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCENARIOS"]
 
 ONE: Final = {"entity": QUEUE, "messages": [{"body": "once"}]}
+KEYED: Final = "k1"
 PAUSE: Final = 10.0
 """Seconds for which a client leaves a busy service alone."""
 
@@ -80,7 +90,82 @@ def _judge_lost_answer(evidence: Evidence) -> Iterator[Finding]:
         yield keep_rule("CLIENT-06", f"sent {len(sent)} times, the message kept {names[0]!r}")
 
 
+def _judge_drain(evidence: Evidence) -> Iterator[Finding]:
+    rule = "CLIENT-10"
+    for link in evidence.record.of("messages", receives=False, entity=QUEUE):
+        asked = next((flow for flow in link.flows if flow.is_drain and not flow.by_client), None)
+        if asked is None:
+            continue
+        limit = (asked.count or 0) + asked.credit
+        answers = [flow for flow in link.flows if flow.by_client and flow.at >= asked.at]
+        used_up = [flow for flow in answers if flow.credit == 0 or flow.count == limit]
+        if used_up or len(link.transfers) >= limit - link.first:
+            yield keep_rule(rule, f"credit for {asked.credit} that was asked back was given back")
+        else:
+            yield miss_deed(
+                rule,
+                f"credit for {asked.credit} was asked back, and the client answered "
+                f"{len(answers)} times without giving it back",
+            )
+        return
+    yield miss_rule(rule, "no credit was asked back")
+
+
+def _overload(bus: "Embedded") -> None:
+    """Let the partition of a key fail all that is sent there."""
+    make_queue(bus)
+    seed(bus, QUEUE, ["before"], key=KEYED)
+    bus.take_down(QUEUE, bus.decisions()[-1]["partition"])
+
+
+def _judge_overload(evidence: Evidence) -> Iterator[Finding]:
+    rule = "CLIENT-30"
+    sent = [int(one.fields.get("index", -1)) for one in evidence.ended.of("sent")]
+    failed = [int(one.fields.get("index", -1)) for one in evidence.ended.of("failed")]
+    others = range(1, len(evidence.parameters["messages"]))
+    refused = [one for one in evidence.record.sent(QUEUE) if one.outcomes and not one.is_accepted]
+    if not refused:
+        yield miss_rule(rule, "the partition refused nothing")
+    elif 0 in sent:
+        yield break_rule(rule, "the program was told that a message was sent that was refused")
+    elif hit := sorted(set(others) & set(failed)):
+        yield break_rule(rule, f"with the message of the failing partition, others failed: {hit}")
+    elif set(others) <= set(sent) and 0 in failed:
+        yield keep_rule(
+            rule,
+            f"the message with the key was refused {len(refused)} times, the others were sent",
+        )
+    else:
+        yield miss_rule(rule, f"sent: {sent}; failed: {failed}")
+
+
 SCENARIOS: Final = (
+    Scenario(
+        name="asked-back",
+        about="After a message, the service asks back the credit that is left.",
+        rules=("CLIENT-10",),
+        prepare=_make_fault("drain"),
+        task="send",
+        parameters={
+            "entity": QUEUE,
+            "messages": [{"body": "first"}, {"body": "second"}],
+            "pause_seconds": 2,
+        },
+        judge=_judge_drain,
+    ),
+    Scenario(
+        name="failing-partition",
+        about="The partition of a key is overloaded; a message with it and three without are sent.",
+        rules=("CLIENT-30",),
+        prepare=_overload,
+        task="send",
+        parameters={
+            "entity": QUEUE,
+            "messages": [{"body": "keyed", "partition_key": KEYED}]
+            + [{"body": f"free-{number}"} for number in range(3)],
+        },
+        judge=_judge_overload,
+    ),
     Scenario(
         name="busy",
         about="The service says that it is busy; then it takes the message.",

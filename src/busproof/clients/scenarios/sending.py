@@ -1,11 +1,13 @@
 """Messages as the client writes them: keys, names and properties, with little credit."""
 
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof.clients.scenario import Evidence, Finding, Scenario, break_rule, keep_rule, miss_rule
-from busproof.clients.wire import Link, Record, Transfer
+from busproof.clients.scenarios.requests import judge_requests, operation_of
+from busproof.clients.wire import BATCH_FORMAT, Link, Record, Transfer, message_in
 
 if TYPE_CHECKING:
     from proton import Message
@@ -17,6 +19,10 @@ __all__ = ["SCENARIOS", "judge_credit", "make_queue"]
 QUEUE: Final = "orders"
 KEY: Final = "x-opt-partition-key"
 CREDIT: Final = 2
+DUE: Final = "x-opt-scheduled-enqueue-time"
+SCHEDULE: Final = "com.microsoft:schedule-message"
+EXACT: Final = 120.0
+"""How far a due time may be off, in seconds: the program begins when it begins."""
 
 
 def make_queue(bus: "Embedded") -> None:
@@ -130,6 +136,61 @@ def _judge_properties(evidence: Evidence) -> Iterator[Finding]:
         yield keep_rule(rule, f"all of {len(FIELDS)} fields are as the task says")
 
 
+def _judge_batch(evidence: Evidence) -> Iterator[Finding]:
+    rule, wanted = "CLIENT-07", len(evidence.parameters["messages"])
+    sent = evidence.record.sent(QUEUE)
+    batches = [one for one in sent if one.format == BATCH_FORMAT]
+    if not sent:
+        yield miss_rule(rule, "nothing was sent")
+    elif len(batches) != 1 or len(sent) != 1:
+        yield break_rule(
+            rule, f"a batch was sent as {len(sent)} transfers, {len(batches)} with the batch format"
+        )
+    elif (found := len(batches[0].messages)) != wanted:
+        yield break_rule(rule, f"a batch of {wanted} messages was sent with {found}")
+    else:
+        yield keep_rule(rule, f"{wanted} messages were sent in one transfer of the batch format")
+
+
+def _judge_schedule(evidence: Evidence) -> Iterator[Finding]:
+    yield from judge_requests(evidence.record)
+    rule, after = "CLIENT-08", evidence.parameters["after_seconds"]
+    due = dict(_due_times(evidence.record))
+    if not due:
+        if evidence.record.sent(QUEUE):
+            yield break_rule(rule, f"a message was sent without {DUE}")
+        else:
+            yield miss_rule(rule, "no message was scheduled")
+        return
+    ((moment, sent),) = list(due.items())[:1]
+    # The record has the broker's clock; the message, the time of day.
+    wait = moment / 1000 - (time.time() - (time.monotonic() - sent))
+    if abs(wait - after) > EXACT:
+        yield break_rule(rule, f"the message is due after {wait:.1f} s; the task says {after} s")
+    else:
+        yield keep_rule(rule, f"the message is due after {wait:.1f} s")
+
+
+def _due_times(record: Record) -> Iterator[tuple[int, float]]:
+    """Yield when messages are due, in milliseconds since 1970, and when that was said."""
+    for transfer in record.sent(QUEUE):
+        for message in transfer.messages:
+            if (due := _due_of(message)) is not None:
+                yield due, transfer.at
+    for _, transfer in record.requests():
+        body = transfer.body
+        if operation_of(transfer.message) == SCHEDULE and isinstance(body, dict):
+            for entry in body.get("messages") or ():
+                if (due := _due_of(message_in(entry["message"]))) is not None:
+                    yield due, transfer.at
+
+
+def _due_of(message: "Message") -> int | None:
+    annotations = {str(name): value for name, value in (message.annotations or {}).items()}
+    due: Any = annotations.get(DUE)
+    return None if due is None else int(due)
+
+
 def judge_credit(record: Record) -> Iterator[Finding]:
     """Find out whether the client kept to the credit of its links."""
     for link in record.of("messages", receives=False):
@@ -179,6 +240,28 @@ def accepted(transfers: list[Transfer]) -> list[Transfer]:
 
 
 SCENARIOS: Final = (
+    Scenario(
+        name="batch",
+        about="Three messages are sent together.",
+        rules=("CLIENT-07",),
+        prepare=make_queue,
+        task="send",
+        parameters={
+            "entity": QUEUE,
+            "messages": [{"body": body} for body in ("a", "b", "c")],
+            "batch": True,
+        },
+        judge=_judge_batch,
+    ),
+    Scenario(
+        name="schedule",
+        about="A message is scheduled.",
+        rules=("CLIENT-08",),
+        prepare=make_queue,
+        task="schedule",
+        parameters={"entity": QUEUE, "messages": [{"body": "later"}], "after_seconds": 3600},
+        judge=_judge_schedule,
+    ),
     Scenario(
         name="keys",
         about="Three messages are sent: with a session, with a partition key, and with neither.",
