@@ -52,10 +52,11 @@ _SPARK_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
 _SETTINGS: Final = {
     "model": _MODEL_SETTINGS,
     "amqp": _BROKER_SETTINGS,
+    "http": _BROKER_SETTINGS,
     "spark": _SPARK_SETTINGS,
 }
 
-_ADDRESSES: Final = ("amqp://", "amqps://")
+_ADDRESSES: Final = ("amqp://", "amqps://", "http://", "https://")
 """Lower-case prefixes of a service's address that is not a connection string."""
 
 _FROM_ENVIRONMENT: Final = "env:"
@@ -104,10 +105,17 @@ _BUILT_IN: Final = (
         "busproof[amqp]; ?policy=NAME&seed=NUMBER as for the model, ?fault=FAULT-ID",
     ),
     Available(
+        name="http",
+        kind="built in",
+        summary="the same broker, whose messages are sent and received over HTTP; busproof[amqp]; "
+        "?policy=NAME&seed=NUMBER, ?fault=FAULT-ID",
+    ),
+    Available(
         name="Endpoint=sb://…",
         kind="address",
         summary="a Service Bus namespace or emulator by its connection string; busproof[amqp]; "
-        "also amqp://KEYNAME:KEY@HOST:PORT and amqps://…, ?dialect=plain for AMQP 1.0 alone",
+        "also amqp://KEYNAME:KEY@HOST:PORT and amqps://…, ?dialect=plain for AMQP 1.0 alone; "
+        "with Protocol=http, or by http://KEYNAME:KEY@HOST:PORT and https://…, over HTTP",
     ),
     Available(
         name="env:NAME",
@@ -178,9 +186,12 @@ def _installed(name: str | None = None) -> "Iterable[EntryPoint]":
 
 
 def _need_extra(name: str) -> None:
-    kind = "amqp" if is_address(name) else name.partition("?")[0]
-    if kind in MODULES:
-        need(kind, "a service over AMQP" if is_address(name) else f"the adapter {kind}")
+    kind = name.partition("?")[0]
+    if is_address(name):
+        need("amqp", "a service over AMQP or HTTP")
+    elif kind in ("http", *MODULES):
+        # It starts the same broker.
+        need("amqp" if kind == "http" else kind, f"the adapter {kind}")
 
 
 def _built_in(name: str, timeout: float) -> Adapter | None:
@@ -190,9 +201,10 @@ def _built_in(name: str, timeout: float) -> Adapter | None:
         return _mutant(*name.split(":", 1))
     if name.startswith("exec:"):
         return _process(name.removeprefix("exec:"), timeout)
-    if name == "amqp" or name.startswith("amqp?"):
-        settings = _settings("amqp", name.partition("?")[2], _BROKER_SETTINGS)
-        return embedded(dict(settings), timeout)
+    kind, _, query = name.partition("?")
+    if kind in ("amqp", "http"):
+        settings = _settings(kind, query, _BROKER_SETTINGS)
+        return embedded(dict(settings), timeout, http=kind == "http")
     if name == "spark" or name.startswith("spark?"):
         return _spark(name.partition("?")[2])
     return service(name, timeout) if is_address(name) else None

@@ -112,6 +112,7 @@ CAPABILITIES: Final = (
     "sizes",
     "size-updates",
     "amqp",
+    "http",
 )
 """Capabilities that an adapter can declare; a test compares them with the vocabulary's."""
 

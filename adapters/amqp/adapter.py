@@ -1,9 +1,10 @@
-"""Adapter for the embedded broker, which it starts as a process and reaches over AMQP."""
+"""Adapter for the embedded broker, which it starts as a process and reaches over AMQP or HTTP."""
 
 from typing import Final
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.dialect import OVER_AMQP, Dialect
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
@@ -19,56 +20,6 @@ SLACK: Final = 1000
 RESTARTS: Final = 3
 """Maximum number of times that an ended broker is replaced in a run."""
 
-CAPABILITIES: Final = frozenset(
-    {
-        v.Capability.AMQP,
-        v.Capability.API_VERSIONS,
-        v.Capability.AVAILABILITY,
-        v.Capability.BATCHES,
-        v.Capability.DEAD_LETTER,
-        v.Capability.DEAD_LETTER_REASONS,
-        v.Capability.TRANSFER_DEAD_LETTER,
-        v.Capability.ENTITY_STATUS,
-        v.Capability.DEAD_LETTER_FORWARDING,
-        v.Capability.DEFERRAL,
-        v.Capability.DISPOSABLE_NAMESPACE,
-        v.Capability.DELETE_BATCH,
-        v.Capability.DUPLICATE_DETECTION,
-        v.Capability.FILTERS,
-        v.Capability.FORWARDING,
-        v.Capability.LEGACY_ENTITIES,
-        v.Capability.LIMITS,
-        v.Capability.SIZES,
-        v.Capability.SIZE_UPDATES,
-        v.Capability.LOCK_RENEWAL,
-        v.Capability.MANAGEMENT,
-        v.Capability.NEXT_SESSION,
-        v.Capability.OUTAGES,
-        v.Capability.PEEK,
-        v.Capability.PEEK_FROM,
-        v.Capability.PEEK_LOCK,
-        v.Capability.RECEIVE_BATCHES,
-        v.Capability.REDIRECTION,
-        v.Capability.REGULAR_QUEUES,
-        v.Capability.RENEW_LOCKS,
-        v.Capability.SCHEDULING,
-        v.Capability.SEQUENCE_NUMBERS,
-        v.Capability.SESSIONS,
-        v.Capability.SESSION_LISTING,
-        v.Capability.SESSION_STATE,
-        v.Capability.SETTLE_BATCHES,
-        v.Capability.SQL_FILTERS,
-        v.Capability.RULE_ACTIONS,
-        v.Capability.TIME_TO_LIVE,
-        v.Capability.TOPICS,
-        v.Capability.TOPIC_MANAGEMENT,
-        v.Capability.TRANSACTIONAL_SETTLEMENT,
-        v.Capability.TRANSACTIONS,
-        v.Capability.WITNESS,
-    }
-)
-"""Capabilities of the embedded broker."""
-
 
 class EmbeddedAdapter:
     """Adapter for the embedded broker; it also controls the broker's clock and partitions.
@@ -78,6 +29,7 @@ class EmbeddedAdapter:
         seed: seed of the choices.
         timeout: maximum wait for an answer, in seconds.
         fault: the id of a seeded fault to serve in place of the model.
+        dialect: the protocol for messages.
     """
 
     def __init__(
@@ -86,7 +38,9 @@ class EmbeddedAdapter:
         seed: int = 0,
         timeout: float = 10.0,
         fault: str | None = None,
+        dialect: Dialect = OVER_AMQP,
     ) -> None:
+        self._dialect = dialect
         served = () if fault is None else ("--adapter", f"faulty:{fault}")
         self._options = (
             *("--clock", "virtual", "--message-ids", "as-sent"),
@@ -109,7 +63,7 @@ class EmbeddedAdapter:
             implementation=Implementation(
                 name=f"busproof serve ({self._decides})", language="Python"
             ),
-            capabilities=CAPABILITIES,
+            capabilities=self._dialect.of_broker,
             slack=SLACK + (HOSTILE_SLACK if self._policy == "hostile" else 0),
         )
 
@@ -120,11 +74,13 @@ class EmbeddedAdapter:
         epoch = broker.begin(profile)
         self._now = self._decided = 0
         entities = Entities(broker.target, self._timeout)
-        self._scenario = Scenario(Setting(entities=entities, epoch=epoch, now=lambda: self._now))
-        self._clients = Clients(broker.target, self._timeout)
+        self._scenario = self._dialect.begin(
+            Setting(entities=entities, epoch=epoch, now=lambda: self._now)
+        )
+        self._clients = self._dialect.clients(broker.target, self._timeout)
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Execute a command over AMQP, or over HTTP if it is about the clock or an outage."""
+        """Execute a command; those about the clock and outages are for the broker's control."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")

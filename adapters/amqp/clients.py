@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, Protocol
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.asking import ask
@@ -14,13 +14,23 @@ from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.target import Target
 from busproof.errors import AdapterError
 
-__all__ = ["Clients"]
+__all__ = ["Clients", "Connected"]
 
 BEAT: Final = 5.0
 """Interval between heartbeats on idle connections, in seconds."""
 
 TRIES: Final = 3
 """Maximum number of failed connections in a run before it gives up."""
+
+
+class Connected(Protocol):
+    """A client with a connection."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+    def beat(self) -> None:
+        """Keep the connection alive, if it needs that."""
 
 
 class Clients:
@@ -30,18 +40,21 @@ class Clients:
         target: the service.
         timeout: maximum wait for an answer, in seconds.
         ask: function that executes a command; by default in the dialect of Service Bus.
+        connect: function that makes a client.
     """
 
     def __init__(
         self,
         target: Target,
         timeout: float,
-        ask: Callable[[Scenario, v.Command, Client], v.Outcome] = ask,
+        ask: Callable[[Any, v.Command, Any], v.Outcome] = ask,
+        connect: Callable[[Target, float], Connected] = Client,
     ) -> None:
         self._ask = ask
+        self._connect = connect
         self._target = target
         self._timeout = timeout
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[str, Connected] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._failed = 0
@@ -62,10 +75,10 @@ class Clients:
         with self._lock:
             client = self._clients.get(connection)
             if client is None:
-                client = self._clients[connection] = Client(self._target, self._timeout)
+                client = self._clients[connection] = self._connect(self._target, self._timeout)
             return self._asked(scenario, command, client)
 
-    def _asked(self, scenario: Scenario, command: v.Command, client: Client) -> v.Outcome:
+    def _asked(self, scenario: Scenario, command: v.Command, client: Connected) -> v.Outcome:
         try:
             return self._ask(scenario, command, client)
         except Rejected as rejected:

@@ -4,12 +4,13 @@ A service lacks a capability if it answers that the operation is unknown. After 
 the capability is declared, and the features find the fault.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.adapters.amqp.dialect import OVER_AMQP, Ask, Dialect
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.target import Target
@@ -34,20 +35,6 @@ SLACK: Final = 2 * v.MICROSECONDS
 TRIES: Final = 5
 """Maximum number of attempts to receive a message that was sent."""
 
-ALWAYS: Final = frozenset(
-    {
-        v.Capability.AMQP,
-        v.Capability.DEAD_LETTER,
-        v.Capability.DEAD_LETTER_REASONS,
-        v.Capability.PEEK_LOCK,
-        v.Capability.RECEIVE_BATCHES,
-        v.Capability.SEQUENCE_NUMBERS,
-    }
-)
-"""Capabilities that every service with this dialect has and that cannot be probed."""
-
-Ask = Callable[[c.Command, str], o.Outcome]
-
 
 @attrs.frozen(kw_only=True)
 class Discovered:
@@ -64,8 +51,10 @@ class Discovered:
     namespace_partitions: int = 1
 
 
-def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
-    """Discover the capabilities of a service.
+def discovered(
+    ask: Ask, entities: Entities, target: Target, dialect: Dialect = OVER_AMQP
+) -> Discovered:
+    """Discover the capabilities of a service, beside those that all with its dialect have.
 
     Raises:
         AdapterError: the service cannot be reached or denies access, or its namespace is
@@ -84,7 +73,9 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
         raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
     sku = namespace.get("MessagingSKU", "").lower()
     tier = sku if sku in {known.value for known in v.Tier} else None
-    capabilities = ALWAYS | frozenset(_found(ask))
+    found = frozenset(_found(ask))
+    wanting = {one for one, holds in dialect.check.items() if one in found and not holds(ask)}
+    capabilities = dialect.of_all | (found - wanting)
     partitions = 1 if tier not in (None, v.Tier.PREMIUM) else _namespace_partitions(ask)
     if target.disposable:
         capabilities |= {v.Capability.DISPOSABLE_NAMESPACE}

@@ -2,20 +2,21 @@
 
 import http.client
 import re
-import select
 from collections.abc import Mapping
-from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from typing import Final
+from urllib.parse import quote
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
-from busproof.adapters.amqp.failing import Lost, Rejected, Silent
+from busproof.adapters.amqp.failing import Lost, Rejected
+from busproof.adapters.amqp.http_connection import HttpConnection
 from busproof.adapters.amqp.target import Target
 
 __all__ = [
     "API_VERSION",
     "ATOM",
     "NOTHING_THERE",
+    "SB",
     "Entities",
     "described_in",
     "detail_of",
@@ -30,8 +31,7 @@ ATOM: Final = "http://www.w3.org/2005/Atom"
 SB: Final = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
 PAGE: Final = 100
 ENTRY: Final = (
-    '<entry xmlns="{atom}"><content type="application/xml">'
-    '<{kind} xmlns="{sb}">{fields}</{kind}></content></entry>'
+    '<entry xmlns="{atom}"><content type="application/xml">{description}</content></entry>'
 )
 DURATION: Final = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
@@ -71,14 +71,11 @@ class Entities:
 
     def __init__(self, target: Target, timeout: float) -> None:
         self._target = target
-        self._timeout = timeout
-        self._http: http.client.HTTPConnection | None = None
+        self._http = HttpConnection(target.admin, timeout)
 
     def close(self) -> None:
         """Close the connection."""
-        if self._http is not None:
-            self._http.close()
-            self._http = None
+        self._http.close()
 
     def put(
         self,
@@ -91,7 +88,8 @@ class Entities:
     ) -> dict[str, str]:
         """Create or update an entity, and return its new description."""
         fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in values.items())
-        body = ENTRY.format(atom=ATOM, sb=SB, kind=kind, fields=fields)
+        description = f'<{kind} xmlns="{SB}">{fields}</{kind}>'
+        body = ENTRY.format(atom=ATOM, description=description)
         headers = {"If-Match": "*"} if change else {}
         return described_in(self._ask("PUT", path, body.encode(), headers, version))
 
@@ -104,14 +102,22 @@ class Entities:
 
     def names(self, path: str) -> list[str]:
         """Return the names of the entities under a path, such as `$Resources/queues`."""
-        names: list[str] = []
+        return [entry.findtext(f"{{{ATOM}}}title") or "" for entry in self.entries(path)]
+
+    def entries(self, path: str) -> list[ET.Element]:
+        """Return all entries of the list at a path."""
+        entries: list[ET.Element] = []
         while True:
-            query = {"$skip": str(len(names)), "$top": str(PAGE)}
-            top = self._ask("GET", path, query=query)
-            titles = [entry.findtext(f"{{{ATOM}}}title") or "" for entry in entries_of(top)]
-            names += titles
-            if len(titles) < PAGE:
-                return names
+            query = {"$skip": str(len(entries)), "$top": str(PAGE)}
+            page = entries_of(self._ask("GET", path, query=query))
+            entries += page
+            if len(page) < PAGE:
+                return entries
+
+    def put_entry(self, path: str, description: str) -> None:
+        """Create what a description in XML says."""
+        body = ENTRY.format(atom=ATOM, description=description)
+        self._ask("PUT", path, body.encode())
 
     def delete(self, path: str) -> None:
         """Delete an entity."""
@@ -128,49 +134,22 @@ class Entities:
     ) -> ET.Element | None:
         parameters = dict(query or {}) | ({"api-version": version} if version else {})
         tail = "&".join(f"{name}={value}" for name, value in parameters.items())
-        url = f"{urlsplit(self._target.admin).path}/{quote(path, safe='/$')}?{tail}"
+        url = f"/{quote(path, safe='/$')}?{tail}"
         all_headers = {
             "Authorization": self._target.token(path),
             "Content-Type": "application/atom+xml",
             **(headers or {}),
         }
-        status, answer = self._answered(method, url, body, all_headers)
-        if status >= http.client.BAD_REQUEST:
-            raise Rejected(f"http:{status}", detail_of(answer))
-        top = parsed_answer(answer)
+        try:
+            answer = self._http.ask(method, url, all_headers, body)
+        except Lost as lost:
+            raise Lost(f"the administration at {self._target.admin} fails: {lost}") from None
+        if answer.status >= http.client.BAD_REQUEST:
+            raise Rejected(f"http:{answer.status}", detail_of(answer.body))
+        top = parsed_answer(answer.body)
         if top is not None and top.findtext(f"{{{ATOM}}}title") == NOTHING_THERE:
             raise Rejected("http:404", f"there is nothing at {path}")
         return top
-
-    def _answered(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[int, bytes]:
-        if self._http is not None and _is_over(self._http):
-            self.close()
-        try:
-            connection = self._http = self._http or self._connected()
-            connection.request(method, url, body, dict(headers))
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        except TimeoutError:
-            self.close()
-            raise Silent(f"{method} was not answered within {self._timeout:g} s") from None
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise Lost(f"the administration at {self._target.admin} fails: {error}") from None
-
-    def _connected(self) -> http.client.HTTPConnection:
-        url = urlsplit(self._target.admin)
-        kind: Any = http.client.HTTPConnection
-        if url.scheme == "https":
-            kind = http.client.HTTPSConnection
-        made: http.client.HTTPConnection = kind(url.hostname, url.port, timeout=self._timeout)
-        return made
-
-
-def _is_over(kept: http.client.HTTPConnection) -> bool:
-    """Return whether the server has closed an idle connection: only its end is readable then."""
-    return kept.sock is None or bool(select.select([kept.sock], [], [], 0)[0])
 
 
 def parsed_answer(answer: bytes) -> ET.Element | None:

@@ -8,14 +8,21 @@ from busproof.adapters.base import Adapter
 __all__ = ["embedded", "service"]
 
 
-def embedded(settings: dict[str, Any], timeout: float) -> Adapter:
-    """Return an adapter that starts the embedded broker.
+def embedded(settings: dict[str, Any], timeout: float, *, http: bool = False) -> Adapter:
+    """Return an adapter that starts the embedded broker, and reaches it over AMQP or HTTP.
 
     Raises:
         UsageError: a setting is invalid.
     """
     module = importlib.import_module("busproof.adapters.amqp.adapter")
-    return cast(Adapter, module.EmbeddedAdapter(**settings, timeout=timeout))
+    return cast(Adapter, module.EmbeddedAdapter(**settings, timeout=timeout, **_dialect(http)))
+
+
+def _dialect(http: bool) -> dict[str, Any]:
+    """Return what makes an adapter speak HTTP."""
+    if not http:
+        return {}
+    return {"dialect": importlib.import_module("busproof.adapters.http.dialect").OVER_HTTP}
 
 
 def service(name: str, timeout: float) -> Adapter:
@@ -30,4 +37,4 @@ def service(name: str, timeout: float) -> Adapter:
         plain = importlib.import_module("busproof.adapters.amqp.plain")
         return cast(Adapter, plain.PlainAdapter(target, timeout, run))
     module = importlib.import_module("busproof.adapters.amqp.remote")
-    return cast(Adapter, module.RemoteAdapter(target, timeout, run))
+    return cast(Adapter, module.RemoteAdapter(target, timeout, run, **_dialect(target.http)))

@@ -9,6 +9,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
+from busproof.adapters.amqp.dialect import OVER_AMQP, Dialect
 from busproof.adapters.amqp.discovery import discovered
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
@@ -37,9 +38,13 @@ class RemoteAdapter:
         target: the service.
         timeout: maximum wait for an answer, in seconds.
         run: name of the run, which is part of its entities' names.
+        dialect: the protocol for messages.
     """
 
-    def __init__(self, target: Target, timeout: float, run: str) -> None:
+    def __init__(
+        self, target: Target, timeout: float, run: str, dialect: Dialect = OVER_AMQP
+    ) -> None:
+        self._dialect = dialect
         self._target = target
         self._timeout = timeout
         self._run = run
@@ -58,7 +63,8 @@ class RemoteAdapter:
         if self._declaration is None:
             self._begin()
             try:
-                discovery = discovered(self._asked, self._entities, self._target)
+                asked, entities = self._asked, self._entities
+                discovery = discovered(asked, entities, self._target, self._dialect)
             finally:
                 self._let_go()
             self._declaration, self._tier = discovery.declaration, discovery.tier
@@ -102,11 +108,11 @@ class RemoteAdapter:
     def _begin(self) -> None:
         self._let_go()
         if self._clients is None:
-            self._clients = Clients(self._target, self._timeout)
+            self._clients = self._dialect.clients(self._target, self._timeout)
             self._clients.keep_alive()
         self._scenarios += 1
         began = time.time()
-        self._scenario = Scenario(
+        self._scenario = self._dialect.begin(
             Setting(
                 entities=self._entities,
                 epoch=int(began * v.MICROSECONDS),

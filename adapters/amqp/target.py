@@ -6,7 +6,7 @@ import hmac
 import re
 import time
 from typing import Final
-from urllib.parse import parse_qsl, quote_plus, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote_plus, unquote, urlsplit
 
 import attrs
 
@@ -15,6 +15,7 @@ from busproof.errors import UsageError
 __all__ = ["TOKEN_LIFE", "Target", "bare", "in_brackets", "is_connection_string", "target_of"]
 
 AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
+HTTP, HTTPS = 80, 443
 LONGEST: Final = 3600
 DIALECTS: Final = ("service-bus", "plain")
 TOKEN_LIFE: Final = 3600
@@ -31,8 +32,10 @@ KEYS: Final = {
     "slack": "Slack",
     "receivewait": "ReceiveWait",
     "disposablenamespace": "DisposableNamespace",
+    "protocol": "Protocol",
 }
-"""Keys of a connection string; `AdminEndpoint` and the last three are busproof's own."""
+"""Keys of a connection string; `AdminEndpoint` and the last four are busproof's own."""
+PROTOCOLS: Final = ("amqp", "http")
 WITHOUT_EFFECT: Final = frozenset(
     {"managementport", "operationtimeout", "runtimeport", "stsendpoint", "transporttype"}
 )
@@ -62,6 +65,8 @@ class Target:
         receive_wait: maximum wait for a message, in seconds; `None` for the default.
         disposable: whether a run may fill the namespace.
         plain: whether the service speaks plain AMQP 1.0, with a login and without administration.
+        http: whether messages are sent and received over HTTP, at the address of the
+            administration.
         signature: a token that is given in place of a key; empty if there is a key.
     """
 
@@ -76,6 +81,7 @@ class Target:
     receive_wait: float | None = None
     disposable: bool = False
     plain: bool = False
+    http: bool = False
     signature: str = attrs.field(default="", repr=False)
 
     def audience(self, path: str = "") -> str:
@@ -106,8 +112,12 @@ def target_of(text: str) -> Target:
     if is_connection_string(text):
         return _of_connection_string(text)
     url = urlsplit(text)
+    if url.scheme in WEB:
+        return _of_web_address(url)
     if url.scheme not in ("amqp", "amqps"):
-        raise UsageError("a service is named by Endpoint=sb://…, amqp://… or amqps://…")
+        raise UsageError(
+            "a service is named by Endpoint=sb://…, amqp://…, amqps://…, http://… or https://…"
+        )
     options = dict(parse_qsl(url.query, keep_blank_values=True))
     dialect = options.pop("dialect", "service-bus")
     if options or dialect not in DIALECTS:
@@ -124,6 +134,27 @@ def target_of(text: str) -> Target:
         admin=f"https://{named}" if tls else f"http://{named}:{EMULATOR_HTTP}",
         emulator=not tls,
         plain=dialect == "plain",
+    )
+
+
+def _of_web_address(url: SplitResult) -> Target:
+    """Return the service at an address over HTTP."""
+    tls = url.scheme == "https"
+    host, port = _place(url.netloc.rpartition("@")[2], HTTPS if tls else HTTP)
+    if url.query or url.fragment:
+        raise UsageError("an address over HTTP has a name, a key, a host, a port and a path only")
+    if not url.username or not url.password:
+        example = f"{url.scheme}://RootManageSharedAccessKey:KEY@{in_brackets(host)}"
+        raise UsageError(f"an address over HTTP has the name and the key of a rule: {example}")
+    return Target(
+        host=host,
+        port=port,
+        tls=tls,
+        key_name=unquote(url.username),
+        key=unquote(url.password),
+        admin=f"{url.scheme}://{in_brackets(host)}:{port}{url.path.rstrip('/')}",
+        emulator=not tls,
+        http=True,
     )
 
 
@@ -178,6 +209,9 @@ def _of_connection_string(text: str) -> Target:
     named = in_brackets(host)
     admin = f"http://{named}:{EMULATOR_HTTP}" if emulator else f"https://{named}"
     slack = _seconds(settings, "Slack")
+    protocol = settings.get("Protocol", PROTOCOLS[0]).lower()
+    if protocol not in PROTOCOLS:
+        raise UsageError(f"Protocol is {protocol!r}; it is {' or '.join(PROTOCOLS)}")
     return Target(
         host=host,
         port=port,
@@ -190,6 +224,7 @@ def _of_connection_string(text: str) -> Target:
         slack=None if slack is None else int(slack * 1_000_000),
         receive_wait=_seconds(settings, "ReceiveWait"),
         disposable=settings.get("DisposableNamespace", "").lower() == "true",
+        http=protocol == "http",
     )
 
 

@@ -255,7 +255,7 @@ def test_an_environment_that_names_nothing_is_reported(monkeypatch: pytest.Monke
     [
         ("modle", "there is no adapter 'modle' (did you mean model?); there are model, "),
         ("fault:KEY-03", "'fault:KEY-03' (did you mean faulty:FAULT-ID?); there are model, "),
-        ("http://localhost", "there is no adapter 'http://localhost'; there are model, "),
+        ("ftp://localhost", "there is no adapter 'ftp://localhost'; there are model, "),
         ("faulti", "(did you mean faulty:FAULT-ID?)"),
         ("exe", "(did you mean exec:COMMAND?)"),
         ("", "there is no adapter ''; there are model, "),
@@ -274,7 +274,7 @@ def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> 
 
 def test_every_way_to_name_an_adapter_is_listed() -> None:
     starts = [each.name.split(":")[0].split("?")[0] for each in available()]
-    assert starts[:8] == [
+    assert starts[:9] == [
         "model",
         "model",
         "faulty",
@@ -282,6 +282,7 @@ def test_every_way_to_name_an_adapter_is_listed() -> None:
         "exec",
         "package.module",
         "amqp",
+        "http",
         "Endpoint=sb",
     ]
     assert all(each.kind and each.summary for each in available())

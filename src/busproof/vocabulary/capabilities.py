@@ -55,3 +55,4 @@ class Capability(StrEnum):
     SIZES = "sizes"
     SIZE_UPDATES = "size-updates"
     AMQP = "amqp"
+    HTTP = "http"

@@ -126,7 +126,8 @@ def test_a_password_is_unquoted() -> None:
         (f"{REAL};nonsense", "has 'nonsense'"),
         (REAL.replace(".net/", ".net:x"), "names no port"),
         (REAL.replace("bus.example.net/", ""), "lacks|names no host"),
-        ("http://host", "named by"),
+        ("ftp://host", "named by"),
+        ("http://host", "the name and the key of a rule"),
     ],
 )
 def test_invalid_connection_string_is_refused(text: str, said: str) -> None:
