@@ -30,15 +30,15 @@ from busproof.judging.begun.judge import judged_begun
 from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
-from busproof.judging.linearization.search import follow_one_another
 from busproof.judging.replay.explanation import Explanation, explain
+from busproof.judging.replay.orders import follow_one_another
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
 __all__ = ["Checker", "Heard", "Part", "add_counts", "joined", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
-"""Rule that counts as broken if the only rules about an answer merely permit others."""
+"""Rule that counts as broken if no rule about an answer applies and forbids anything."""
 
 NAMED: Final = 20
 """Maximum number of entities to name that were never created."""
@@ -330,7 +330,7 @@ def _permits(rule: v.RuleId, terms: Terms) -> bool:
 
 def to_blame(rules: Sequence[v.RuleId], about: Sequence[v.RuleId], terms: Terms) -> v.RuleId:
     """Return the rule to charge: one that the scenario is about, or else the first applicable."""
-    rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
+    rules = [*(rule for rule in rules if not _permits(rule, terms)), _AT_LEAST]
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
     own = [rule for rule in applicable if rule in about]
     return (*own, *applicable, *rules)[0]

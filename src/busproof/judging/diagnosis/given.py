@@ -319,7 +319,7 @@ def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.R
     base = entity.base
     window = base.settings.duplicate_window
     yield from rules_if(
-        (has_odd_window(base), "DUP-03"),
+        (has_odd_window(scene, base), "DUP-03"),
         (any(isinstance(one, v.SendBatch) for one in commands), "BATCH-09"),
         (any(getattr(one, "transaction", None) for one in commands), "DUP-11"),
         (base.path not in paths, "FWD-13"),

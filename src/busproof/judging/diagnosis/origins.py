@@ -179,7 +179,7 @@ def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
         if isinstance(event.command, v.RollBackTransaction)
     }
     yield from rules_if(
-        (has_odd_window(entity.base), "DUP-03"),
+        (has_odd_window(scene, entity.base), "DUP-03"),
         (any(isinstance(event.outcome, v.Refused) for event in here), "DUP-08"),
         (any(getattr(e.command, "transaction", None) in rolled_back for e in here), "DUP-10"),
         (others and not here, "DUP-13"),
@@ -189,10 +189,17 @@ def of_detection(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:
     )
 
 
-def has_odd_window(entity: Entity) -> bool:
-    """DUP-03: return whether the duplicate window is one that no entity may have."""
-    window = entity.settings.duplicate_window
-    return not SHORTEST_WINDOW <= window <= LONGEST_WINDOW
+def has_odd_window(scene: Scene, entity: Entity) -> bool:
+    """DUP-03: return whether a request named a duplicate window that no entity may have.
+
+    A bus that accepts one may take the nearest instead, as the model does.
+    """
+    return any(
+        isinstance(event.command, v.CreateQueue | v.CreateTopic)
+        and v.created_path(event.command) == entity.path
+        and not SHORTEST_WINDOW <= event.command.duplicate_window <= LONGEST_WINDOW
+        for event in scene.history
+    )
 
 
 def of_lifetime(scene: Scene, record: Numbered) -> Iterator[v.RuleId]:

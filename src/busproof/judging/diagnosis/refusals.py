@@ -190,7 +190,7 @@ def of_transaction(scene: Scene) -> Iterator[v.RuleId]:
 
 KNOWN_BESIDES: Final[dict[v.RuleId, Callable[[Scene], Iterable[v.RuleId]]]] = {
     **dict.fromkeys(("LIFE-06", "LOCK-05", "LOCK-06", "LOCK-17"), of_lost_lock),
-    **dict.fromkeys(("SIZE-07", "SIZE-09", "SIZE-14"), of_room),
+    **dict.fromkeys(("SIZE-07", "SIZE-09", "SIZE-10", "SIZE-14"), of_room),
     **dict.fromkeys(("KEY-03", "PART-03", "PART-01"), of_outage),
     **dict.fromkeys(("LIMIT-02", "LIMIT-04"), of_size),
     **dict.fromkeys(("SESS-02", "SESS-12"), of_session),

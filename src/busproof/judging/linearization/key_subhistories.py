@@ -18,8 +18,6 @@ __all__ = ["Subhistories"]
 WITHHELD: Final = 3
 """Number of messages that an empty answer is compared with, one after another."""
 
-ELSEWHERE: Final = "another connection"
-
 
 class Subhistories:
     """Subhistories of the events of one part.
@@ -38,7 +36,8 @@ class Subhistories:
         # answered. So only settings that all creations agree on are certain.
         self._settings: dict[str, list[v.CreateQueue]] = defaultdict(list)
         self._created: dict[str, list[int]] = defaultdict(list)
-        self._whole_kept: dict[str, list[int]] = defaultdict(list)
+        self._outages: dict[str, list[int]] = defaultdict(list)
+        self._lost: dict[str, list[int]] = defaultdict(list)
         self._numbered: dict[tuple[str, int], set[str]] = defaultdict(set)
         self._sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
         self._receives: dict[str, list[int]] = defaultdict(list)
@@ -51,10 +50,7 @@ class Subhistories:
                 self._created[queue].append(index)
                 self._settings[queue].append(event.command)
             case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
-                self._whole_kept[v.owner_of(queue)].append(index)
-            # It may have taken the messages that it names, so no subhistory leaves it out.
-            case v.ReceiveDeferred(queue=queue) if isinstance(event.outcome, v.Indeterminate):
-                self._whole_kept[v.owner_of(queue)].append(index)
+                self._outages[v.owner_of(queue)].append(index)
             case (
                 v.AcceptSession(queue=queue, session_id=session)
                 | v.CloseSession(queue=queue, session_id=session)
@@ -66,6 +62,12 @@ class Subhistories:
             case v.Receive(queue=queue):
                 self._receives[queue].append(index)
 
+        command = event.command
+        if isinstance(command, v.Receive | v.ReceiveDeferred) and isinstance(
+            event.outcome, v.Indeterminate
+        ):
+            # It may have taken any message, so no subhistory leaves it out.
+            self._lost[v.owner_of(command.queue)].append(index)
         views = event.outcome.messages if isinstance(event.outcome, v.Peeked) else given(event)
         for view in views:
             if view.sequence_number is not None:
@@ -86,7 +88,10 @@ class Subhistories:
             rest = [indices for indices in grouped if first.isdisjoint(indices)]
             for indices in (*chosen, *rest):
                 yield self._subhistory(indices)
-        yield from map(self._subhistory, self._sent_alike())
+        for indices in self._sent_alike():
+            subhistory = self._subhistory(indices)
+            events = [_without_size(event) for event in subhistory.events]
+            yield attrs.evolve(subhistory, events=events)
 
     def _sent_alike(self) -> list[list[int]]:
         """Return the sends of each key, whose partitions must be the same in any order.
@@ -131,7 +136,7 @@ class Subhistories:
         match command:
             case v.Send():
                 yield from self._names_of_send(command, lines=lines)
-            # It may have taken any message, and one such receive represents all of them (`_lost`).
+            # It may have taken any message, and is in every subhistory.
             case v.Receive() if isinstance(event.outcome, v.Indeterminate):
                 return
             case v.Receive(session_id=session) | v.ReceiveDeferred(session_id=session):
@@ -188,7 +193,7 @@ class Subhistories:
         }
         bodies = {body for index in chosen for body in self._bodies(events[index])}
         for queue in queues:
-            chosen.update(self._created[queue], self._whole_kept[queue])
+            chosen.update(self._created[queue], self._outages[queue], self._lost[queue])
         # Which connection held a session decides about receives from it, whatever they returned.
         for index in tuple(chosen):
             for session in self._sessions_of(events[index]):
@@ -219,38 +224,21 @@ class Subhistories:
         # A receive that was called after all these events cannot have cached a message before them.
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
-        left_out: set[str] = set()
-        pairs = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
-        for queue in sorted(name + suffix for name in queues for suffix in ("", v.DEAD_LETTERS)):
-            others = [index for index in self._receives[queue] if index not in kept]
-            early = [index for index in others if self._events[index].called <= latest]
-            lost = [i for i in early if isinstance(self._events[i].outcome, v.Indeterminate)]
-            left_out.update(self._events[index].connection for index in early)
-            if lost:
-                left_out.add(ELSEWHERE)
-                pairs.append((-1, self._lost(queue)))
+        left_out = {
+            self._events[index].connection
+            for queue in queues
+            for suffix in ("", v.DEAD_LETTERS)
+            for index in self._receives[queue + suffix]
+            if index not in kept and self._events[index].called <= latest
+        }
         return Subhistory(
-            events=[event for _, event in pairs],
-            indices=[index for index, _ in pairs],
+            events=[self._shortened(self._events[index], bodies) for index in chosen],
+            indices=chosen,
             left_out=frozenset(left_out),
         )
 
     def _end(self, index: int) -> int:
         return end_of(self._events[index])
-
-    def _lost(self, queue: str) -> v.Event:
-        """Return an unanswered receive that takes effect right after the queue's creation."""
-        created = [self._events[index] for index in self._created[v.owner_of(queue)]]
-        # From its first moment on it explains every empty answer and every order.
-        moment = min((event.returned or event.called for event in created), default=0)
-        return v.Event(
-            client=ELSEWHERE,
-            connection=ELSEWHERE,
-            called=moment,
-            returned=moment,
-            command=v.Receive(queue=queue),
-            outcome=v.Indeterminate(),
-        )
 
     def _shortened(self, event: v.Event, bodies: set[tuple[str, str]]) -> v.Event:
         if not isinstance(event.outcome, v.Peeked):
@@ -295,26 +283,22 @@ class Subhistories:
     def _alone(self, empty: int, queue: str, send: int) -> Subhistory:
         """Return the empty answer, one send, and the connections whose caches may still exist."""
         events = self._events
-        chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
-        pairs = [(index, events[index]) for index in chosen]
+        always = *self._created[queue], *self._outages[queue], *self._lost[queue]
+        chosen = sorted({empty, send, *always})
         others = [
             index
             for index in self._receives[queue]
             if index != empty and events[index].called <= self._end(empty)
         ]
-        lost = [index for index in others if isinstance(events[index].outcome, v.Indeterminate)]
         spent = self._may_be_spent(queue, send, empty, len(others))
         left_out = {
             events[index].connection
             for index in others
             if spent or self._may_be_cached(index, queue, empty)
         }
-        if lost:
-            left_out.add(ELSEWHERE)
-            pairs.append((-1, self._lost(queue)))
         return Subhistory(
-            events=[event for _, event in pairs],
-            indices=[index for index, _ in pairs],
+            events=[events[index] for index in chosen],
+            indices=chosen,
             left_out=frozenset(left_out),
         )
 
@@ -337,8 +321,17 @@ class Subhistories:
         deletes = getattr(event.command, "mode", None) is v.ReceiveMode.RECEIVE_AND_DELETE
         deleted = deletes and readings.get("CACHE-DELETE") != "kept"
         lost = readings.get("MESSAGES-EXPIRE") == "message"
-        if deleted or lost or self._whole_kept[v.owner_of(queue)]:
+        if deleted or lost or self._outages[v.owner_of(queue)]:
             return True
         # A cached message is locked; when the lock has ended, the cache has surely given it back.
         life = max(made.lock_duration for made in self._settings[queue]) + self._slack
         return self._end(receive) + life >= self._events[empty].called
+
+
+def _without_size(event: v.Event) -> v.Event:
+    """Return a send of a small message, for whose room no receive is needed."""
+    command = event.command
+    if not isinstance(command, v.Send) or not isinstance(event.outcome, v.Done):
+        return event
+    small = attrs.evolve(command.message, size=None)
+    return attrs.evolve(event, command=attrs.evolve(command, message=small))

@@ -2,9 +2,9 @@
 
 If no order of a whole part is found soon, there may be none: some answer in it is wrong. A few
 events usually suffice to show that: those of one message, of one key or session, or of one empty
-answer and a message that it withheld. Such a subhistory leaves events out and is judged by the same
-oracle. If it has no order in which its answers are allowed, neither has the whole. This requires
-that leaving an event out never forbids what was allowed with it, for these reasons:
+answer and a message that it withheld. Such a subhistory leaves events out and is replayed like a
+whole history. If no execution explains it, none explains the whole. This requires that leaving an
+event out never forbids what was allowed with it, for these reasons:
 
 * The times stay. An event may take effect at any moment between its call and its return, and with
   fewer events such a window only becomes wider.
@@ -18,15 +18,16 @@ that leaving an event out never forbids what was allowed with it, for these reas
 * Outages, and the sessions of a subhistory's messages, are kept whole. The partition of a key is
   known less precisely; everything that depends on it allows more if less is known.
 * Receives of other messages put messages into caches. `Observability.left_out` names their
-  connections, and the oracle then assumes that such a cache may hold any message at any time.
+  connections, and the replay then assumes that such a cache may hold any message at any time.
   Beside a single empty answer, those whose caches have surely ended are not named: only locked
   messages end with their locks, and only on clocks that no outage has stopped.
-* An unanswered receive by number may have taken the messages that it names; it is kept everywhere.
-  Any other unanswered receive may have taken any one message. One such receive immediately after
-  the creation of the queue represents all of them: it allows every empty answer, and every order.
+* Such a cache may have counted deliveries that nobody saw (CACHE-DELIVERY-COUNT), even the last
+  one. So delivery counts are left out, and a subhistory with dead letters proves nothing.
+* An unanswered receive may have taken any one message; it is kept everywhere. Beside one, a lock
+  that no answer shows may be that of any message, so that a subhistory with one proves nothing.
 * The views of other messages in a peek are left out: fewer were shown, still in order.
 * Whether there is room for a message depends on all the others. If one was refused for lack of
-  room nothing is left out; a subhistory that lacks some receives is not judged on accepting one.
+  room nothing is left out; in a subhistory that lacks the receives, accepted messages have no size.
 * Whether one more entity can be created depends on all the others. If a quota may be reached,
   nothing is left out.
 * Messages without a key take turns (KEY-14) only if all of them are seen, so a subhistory is not
@@ -42,15 +43,16 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.decompose import KNOWN, is_crowded
+from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
 from busproof.judging.linearization.key_subhistories import Subhistories
-from busproof.judging.linearization.search import Ended, Search
 from busproof.judging.linearization.subhistory import Subhistory, end_of, given
+from busproof.judging.liveness import Patience
+from busproof.judging.replay.evidence import tokens_of
 from busproof.judging.replay.heuristics import Hints
+from busproof.judging.replay.search import Ended, Search
 from busproof.judging.violation import Violation
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import Acceptance, accept
 
-__all__ = ["impossible_subhistory"]
+__all__ = ["diagnosed", "impossible_subhistory"]
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
@@ -117,41 +119,79 @@ def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
 def _proof(
     subhistory: Subhistory, profile: v.Profile, observability: v.Observability
 ) -> Found | None:
-    # The oracle must know that events are missing: it then allows whatever they may have caused.
-    start = (
-        fresh_namespace(
-            profile, attrs.evolve(observability, left_out=subhistory.left_out, partial=True)
-        ),
-    )
-    search = _searched(subhistory.events, start)
-    # A search that ended early for its budget proves nothing.
-    if search is None:
+    events = subhistory.events
+    if not _is_self_contained(events):
         return None
-    end = search.longest_path()
-    order, why = end.order, end.why()
+    if subhistory.left_out:
+        if any(v.is_dead_letter_queue(v.concerned(event.command) or "") for event in events):
+            return None
+        events = [attrs.evolve(event, outcome=_without_counts(event.outcome)) for event in events]
+    # The replay must know that events are missing: it then allows whatever they may have caused.
+    partial = attrs.evolve(observability, left_out=subhistory.left_out, partial=True)
+    search = _search(events, profile, partial)
+    # A search that ended early for its budget proves nothing.
+    if search.run(STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)) is not Ended.IMPOSSIBLE:
+        return None
+    order = (*search.longest_path, search.waiting[0])
     # This takes a search for each suspect, and only improves the explanation.
-    if len(subhistory.events) <= BLAMED_AMONG:
-        order, why = _most_to_blame(subhistory.events, start) or (order, why)
-    shown = tuple(subhistory.indices[place] for place in order if subhistory.indices[place] >= 0)
-    return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.outcomes)
+    if len(events) <= BLAMED_AMONG:
+        order = _most_to_blame(events, profile, partial) or order
+    violation = diagnosed(events, order, profile, partial)
+    return tuple(subhistory.indices[place] for place in order), violation
 
 
-def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:
-    """Return the search if it proves that the events have no order; otherwise `None`."""
-    search = Search(events, start)
-    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
-    return search if search.run(steps, steps) is Ended.IMPOSSIBLE else None
+def _is_self_contained(events: Sequence[v.Event]) -> bool:
+    """Return whether no request uses a lock that an answer may have shown which was lost.
+
+    The message of such a lock may be any, so that the subhistory may lack it.
+    """
+    if not any(isinstance(event.outcome, v.Indeterminate) for event in events):
+        return True
+    shown = {view.lock_token for event in events for view in given(event)}
+    return all(token in shown for event in events for token in tokens_of(event.command))
+
+
+def _search(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Search:
+    """Return a search in which nothing is overdue: other requests came in between."""
+    return Search(events, profile, observability, patience=Patience(events, forgiven=0))
+
+
+def _without_counts(outcome: v.Outcome) -> v.Outcome:
+    match outcome:
+        case v.Received(message=view):
+            return v.Received(message=attrs.evolve(view, delivery_count=None))
+        case v.ReceivedSeveral(messages=views):
+            hidden = tuple(attrs.evolve(view, delivery_count=None) for view in views)
+            return v.ReceivedSeveral(messages=hidden)
+        case _:
+            return outcome
+
+
+def diagnosed(
+    events: Sequence[v.Event],
+    order: Sequence[int],
+    profile: v.Profile,
+    observability: v.Observability,
+) -> Violation:
+    """Return the violation that the last event of an order is, after all others of it."""
+    *before, wrong = order
+    shown = [events[index] for index in (*sorted(before), wrong)]
+    found = diagnosis_of_last(shown, profile, observability)
+    return Violation(index=len(shown) - 1, rules=found.rules, allowed=found.allowed)
 
 
 def _most_to_blame(
-    events: Sequence[v.Event], start: tuple[Namespace, ...]
-) -> tuple[tuple[int, ...], Acceptance] | None:
-    """Return a likely wrong event after those that came before it, and why it is not allowed.
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> tuple[int, ...] | None:
+    """Return a likely wrong event after those that came before it.
 
     Which event of an impossible subhistory is wrong cannot be proved. One whose removal makes the
     others possible is the best guess, and gives the best explanation. The settlements of a delivery
     are removed with it.
     """
+    hints = Hints(events)
     # The latest event comes first, because most often the last answer is the wrong one.
     for suspect in reversed(range(len(events))):
         others = [
@@ -159,33 +199,20 @@ def _most_to_blame(
             for index, event in enumerate(events)
             if index != suspect and not _settles(event, events[suspect])
         ]
-        search = Search([events[index] for index in others], start)
-        if search.run(STEPS_AT_LEAST, STEPS_AT_LEAST) is not Ended.FOUND:
+        search = _search([events[index] for index in others], profile, observability)
+        if search.run(STEPS_AT_LEAST) is not Ended.EXPLAINED:
             continue
-        order = [others[place] for place in search.order]
-        placed = _placed(events, start, order, suspect)
-        if placed is not None:
-            return placed
+        before = []
+        for index in (others[one.index] for one in search.execution):
+            # Events that were called after the suspect had returned cannot come before it.
+            if events[index].called > end_of(events[suspect]) or hints.follows(index, suspect):
+                break
+            before.append(index)
+        # Placed earlier, it may be possible: then it is not to blame.
+        some = [events[index] for index in sorted((*before, suspect))]
+        if _search(some, profile, observability).run(STEPS_AT_LEAST) is Ended.IMPOSSIBLE:
+            return (*before, suspect)
     return None
-
-
-def _placed(
-    events: Sequence[v.Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
-) -> tuple[tuple[int, ...], Acceptance] | None:
-    """Return the order up to the suspect, and why the suspect is not allowed there.
-
-    The suspect is placed where it most likely took effect.
-    """
-    hints = Hints(events)
-    possible, before = start, []
-    for index in order:
-        # Events that were called after the suspect had returned cannot come before it.
-        if events[index].called > end_of(events[suspect]) or hints.follows(index, suspect):
-            break
-        possible = accept(possible, events[index]).possible
-        before.append(index)
-    why = accept(possible, events[suspect])
-    return None if why.possible else ((*before, suspect), why)
 
 
 def _settles(event: v.Event, delivery: v.Event) -> bool:

@@ -14,26 +14,18 @@ from busproof.history.packed import Reordered
 from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge
-from busproof.judging.linearization.message_subhistories import impossible_subhistory
-from busproof.judging.linearization.search import Ended, Search
-from busproof.judging.replay import search as replay
-from busproof.judging.replay.explanation import (
-    Explanation,
-    explanation_by,
-    hasty_budget,
-    is_replayed,
-    look_alike,
-    too_many_alike,
-)
-from busproof.judging.second_opinion import too_many_states
+from busproof.judging.linearization.message_subhistories import diagnosed, impossible_subhistory
+from busproof.judging.liveness import Patience
+from busproof.judging.replay.explanation import explanation_by, hasty_budget
+from busproof.judging.replay.orders import follow_one_another
+from busproof.judging.replay.search import Ended, Search
 from busproof.judging.violation import Violation
-from busproof.oracle.state import fresh_namespace
 
-__all__ = ["Judged", "judged", "judged_part", "result_of", "searched"]
+__all__ = ["Judged", "judged", "judged_part", "result_of"]
 
-STEPS_AN_EVENT: Final = 200
+STEPS_AN_EVENT: Final = 20
 STEPS_AT_LEAST: Final = 20_000
-STEPS_AT_MOST: Final = 2_000_000
+STEPS_AT_MOST: Final = 400_000
 """Maximum number of search steps before a search is inconclusive.
 
 They take about three minutes. Each event of a longer history adds two steps.
@@ -41,9 +33,6 @@ They take about three minutes. Each event of a longer history adds two steps.
 
 _OF_ALL: Final = (v.ListQueues, v.ListTopics)
 """Requests about all entities, which change nothing."""
-
-PATIENCE: Final = 3_000
-"""Number of search steps without progress before subhistories are tried."""
 
 
 @attrs.frozen(kw_only=True)
@@ -149,8 +138,7 @@ def judged_part(
     """Judge the events as one part; for the events of a whole history call `judged`.
 
     On a virtual clock they are judged one by one, as in a run. Elsewhere an execution of the model
-    is sought that gives all recorded answers, in an order that the times permit; without one, the
-    search over the oracle's beliefs gives a second opinion.
+    is sought that gives all recorded answers, in an order that the times permit.
     """
     if observability.clock is v.Clock.VIRTUAL:
         return _judged_one_by_one(events, profile, observability)
@@ -159,21 +147,44 @@ def judged_part(
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
         result = judged_part(Reordered(events, by_call), profile, observability)
         return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
-    if is_replayed(observability, len(events)):
-        execution = replay.Search(events, profile, observability)
-        if execution.run(hasty_budget(len(events))) is replay.Ended.EXPLAINED:
-            return _of(explanation_by(execution, events))
-    result = searched(events, profile, observability)
-    if result.violation is None or not is_replayed(observability, len(events)):
-        return result
-    return _reconsidered(result, events, profile, observability)
+    # How long somebody waited in vain says nothing while other requests are under way.
+    patience = Patience(events, forgiven=0)
+    search = Search(events, profile, observability, patience=patience)
+    ended = search.run(hasty_budget(len(events)))
+    # If there is only one order, a subhistory could not show more than the whole has shown.
+    if ended is Ended.GAVE_UP or not (ended is Ended.EXPLAINED or follow_one_another(events)):
+        subhistory = impossible_subhistory(events, profile, observability, search.waiting)
+        if subhistory is not None:
+            order, violation = subhistory
+            return Judged(evidence=Counter(), violation=violation, order=order)
+    # Without a short proof of a violation there most likely is an order, so the search goes on.
+    if ended is Ended.GAVE_UP:
+        search = Search(events, profile, observability, patience=patience)
+        ended = search.run(_allowed(len(events)))
+    return _of(search, ended, events, profile, observability)
 
 
-def _of(explanation: Explanation) -> Judged:
+def _of(
+    search: Search,
+    ended: Ended,
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+) -> Judged:
+    """Return the result of a search of a whole part."""
+    if ended is Ended.GAVE_UP:
+        return Judged(evidence=Counter(), exhausted=_too_many(search, events), steps=search.steps)
+    if ended is Ended.IMPOSSIBLE:
+        # The longest path shows best which event fits nowhere.
+        path = (*search.longest_path, search.waiting[0])
+        violation = diagnosed(events, path, profile, observability)
+        return Judged(evidence=Counter(), violation=violation, order=path, steps=search.steps)
+    explanation = explanation_by(search, events)
     order = tuple(step.index for step in explanation.execution)
     return Judged(
         evidence=explanation.evidence,
         decided=[step.rules for step in explanation.execution],
+        # A recorded order is a range, which takes no memory.
         order=range(len(order)) if _is_as_recorded(order) else order,
         steps=explanation.steps,
     )
@@ -196,58 +207,6 @@ def _by_call(events: Sequence[v.Event]) -> Sequence[int] | None:
     if all(map(le, called, islice(called, 1, None))):
         return None
     return array("I", sorted(range(len(called)), key=called.__getitem__))
-
-
-def _reconsidered(
-    result: Judged,
-    events: Sequence[v.Event],
-    profile: v.Profile,
-    observability: v.Observability,
-) -> Judged:
-    """Replay once more, and longer, what the oracle accuses although messages look alike."""
-    if not look_alike(events):
-        return result
-    execution = replay.Search(events, profile, observability)
-    ended = execution.run()
-    if ended is replay.Ended.EXPLAINED:
-        return _of(explanation_by(execution, events))
-    if ended is replay.Ended.GAVE_UP:
-        return attrs.evolve(result, violation=None, exhausted=too_many_alike(execution.steps))
-    return result
-
-
-def searched(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
-) -> Judged:
-    """Judge the events as one part, by the search over the oracle's beliefs alone."""
-    search = Search(events, (fresh_namespace(profile, observability),))
-    steps = _allowed(len(events))
-    ended = search.run(steps, PATIENCE)
-    # If there was only one order, it has failed, and a subhistory could not show more.
-    if ended is not Ended.FOUND and search.had_choices:
-        subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
-        if subhistory is not None:
-            order, violation = subhistory
-            return Judged(evidence=search.rules.evidence(), violation=violation, order=order)
-        # Without a short proof of a violation there most likely is an order, so the search goes on.
-        if ended is Ended.GAVE_UP:
-            ended = search.run(steps, steps)
-    if ended is Ended.IMPOSSIBLE:
-        return _failed(search)
-    # A recorded order is a range, which takes no memory.
-    taken = search.order
-    path = range(len(taken)) if _is_as_recorded(taken) else tuple(taken)
-    # A search that gave up decides nothing, so the rules of its events are neither shown nor
-    # broken.
-    exhausted = "" if ended is Ended.FOUND else _too_many(search)
-    return Judged(
-        evidence=search.rules.evidence(),
-        decided=search.rules,
-        order=path,
-        exhausted=exhausted,
-        steps=search.spent,
-        is_unexplained=not exhausted,
-    )
 
 
 def result_of(judge: Judge) -> Judged:
@@ -279,23 +238,11 @@ def _allowed(events: int) -> int:
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 
 
-def _too_many(search: Search) -> str:
-    if search.wide and not search.had_choices:
-        return too_many_states(search.furthest + 1)
-    return (
-        "the overlapping requests have too many possible orders to try them all; "
-        f"none was found that goes on after {search.furthest} events"
-    )
-
-
-def _failed(search: Search) -> Judged:
-    # The longest order that is possible shows best which event fits nowhere.
-    end = search.longest_path()
-    why = end.why()
-    violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.outcomes)
-    return Judged(
-        evidence=_evidence(end.rules), decided=end.rules, violation=violation, order=end.order
-    )
+def _too_many(search: Search, events: Sequence[v.Event]) -> str:
+    found = f"none was found that goes on after {search.furthest} events"
+    if follow_one_another(events):
+        return f"too many executions of the model are possible to try them all; {found}"
+    return f"the overlapping requests have too many possible orders to try them all; {found}"
 
 
 def _evidence(decided: Iterable[tuple[v.RuleId, ...]]) -> Counter[v.RuleId]:

@@ -3,7 +3,7 @@
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.state import NEVER
+from busproof.judging.replay.precedences import NEVER
 
 __all__ = ["Subhistory", "end_of", "given"]
 
@@ -12,8 +12,8 @@ __all__ = ["Subhistory", "end_of", "given"]
 class Subhistory:
     """Some events of a part, perhaps shortened, with what was left out.
 
-    `indices` are the indices of the events in the part, -1 for an event that was added. `left_out`
-    has the connections of receives that were left out.
+    `indices` are the indices of the events in the part. `left_out` has the connections of receives
+    that were left out.
     """
 
     events: list[v.Event]

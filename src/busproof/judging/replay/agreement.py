@@ -351,7 +351,7 @@ class Agreement:
         """PART-14 to PART-16: a peek begins with the oldest message of a partition."""
         if isinstance(record, ScheduledMessage) or command.from_sequence_number is not None:
             return True
-        if self._bindings.has_expired(record):
+        if self._seen.partial or self._bindings.has_expired(record):
             return True
         rule = "PART-15" if entity.settings.partitioned else "PART-14"
         if not self._namespace.states(rule):

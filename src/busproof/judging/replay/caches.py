@@ -8,7 +8,7 @@ one of its key, or one that should have expired. That is possible as long as not
 the message since that receive, because a choice that nobody has seen commutes with everything else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import attrs
 
@@ -54,6 +54,8 @@ class Caches:
         guide: the policy that chooses which receive it was.
         bindings: the bus's numbers and tokens.
         outlook: what the events to come show of a message.
+        left_out: connections of which receives are missing, so that their front ends may have
+            cached any message at any time.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class Caches:
         guide: Guide,
         bindings: Bindings,
         outlook: Outlook,
+        left_out: Collection[str] = (),
     ) -> None:
+        self._left_out = sorted(left_out)
         self._namespace = namespace
         self._guide = guide
         self._bindings = bindings
@@ -239,6 +243,7 @@ class Caches:
         entity = queued.entity
         place = entity, queued.partition
         earliest = self._earliest(entity)
+        yield from self._missing_fills(queued, earliest)
         for fill in reversed(self._fills.get(place, ())):
             if fill.epoch <= queued.touched:
                 return
@@ -252,6 +257,17 @@ class Caches:
                 return
             if fill.moment + fill.width < earliest:
                 yield fill
+
+    def _missing_fills(self, queued: QueuedMessage, earliest: int) -> Iterator[Fill]:
+        """Yield a receive at any time since a message is there for each connection left out."""
+        moment = max(earliest, queued.enqueued_at)
+        width = max(self._namespace.now - moment, 0) + self._timers.uncertain[1]
+        is_kept = self._namespace.known_reading(CacheDelete) is CacheDelete.KEPT
+        modes = (v.ReceiveMode.PEEK_LOCK, *(() if is_kept else (v.ReceiveMode.RECEIVE_AND_DELETE,)))
+        for connection in self._left_out:
+            for mode in modes:
+                since = queued.touched + 1
+                yield Fill(since, self._guide.index, connection, mode, moment, width)
 
     def _earliest(self, entity: Entity) -> int:
         """Return since when the lock of a cached message has not ended yet."""

@@ -12,7 +12,7 @@ from busproof.judging.replay.evidence import views_of
 from busproof.judging.replay.heuristics import Hints
 from busproof.judging.replay.precedences import NEVER
 
-__all__ = ["Order"]
+__all__ = ["Order", "follow_one_another"]
 
 
 class Order:
@@ -20,7 +20,8 @@ class Order:
 
     Args:
         events: the events of the history.
-        is_recorded: whether they took effect in the order of their recording.
+        is_recorded: whether they took effect in the order of their recording; they did if each was
+            answered before the next one was called.
         numbers_show_partitions: whether the top bits of a sequence number are its partition.
     """
 
@@ -28,11 +29,13 @@ class Order:
         self, events: Sequence[v.Event], *, is_recorded: bool, numbers_show_partitions: bool
     ) -> None:
         self._events = events
-        self.is_recorded = is_recorded
+        self._is_virtual = is_recorded
+        self.is_recorded = is_recorded or follow_one_another(events)
         self._first = 0
         self._ahead: set[int] = set()
         self._ends = [NEVER if e.returned is None else e.returned for e in events]
-        known = numbers_show_partitions and not is_recorded
+        self._latest = max(self._ends, default=-NEVER)
+        known = numbers_show_partitions and not self.is_recorded
         self._before = _sends_before(events) if known else {}
         self._hints: Hints | None = None
 
@@ -43,7 +46,10 @@ class Order:
 
     def add(self, event: v.Event) -> None:
         """Note that the list of events has one more, which came after all others."""
+        if not self._is_virtual and event.called <= self._latest:
+            self.is_recorded = False
         self._ends.append(NEVER if event.returned is None else event.returned)
+        self._latest = max(self._latest, self._ends[-1])
         self._hints = None
 
     @property
@@ -118,6 +124,16 @@ class Order:
         if self._hints is None:
             self._hints = Hints(events)
         return self._hints.ranked(possible, self.is_done)[::-1]
+
+
+def follow_one_another(events: Sequence[v.Event]) -> bool:
+    """Return whether each event returned before the next one was called: one order is possible."""
+    barrier = -NEVER
+    for event in events:
+        if event.called <= barrier:
+            return False
+        barrier = NEVER if event.returned is None else event.returned
+    return True
 
 
 def _sends_before(events: Sequence[v.Event]) -> dict[int, tuple[int, ...]]:

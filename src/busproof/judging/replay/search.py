@@ -138,6 +138,8 @@ class Search:
         steps: how many events were executed so far.
         furthest: the most events that any path explained.
         stuck_at: the index of the event that fitted nowhere after the longest path.
+        longest_path: the indices of the events of the longest path that ended there.
+        waiting: the events that could have come next there.
     """
 
     def __init__(
@@ -157,7 +159,7 @@ class Search:
             namespace,
             strict=strict,
             numbers_show_partitions=numbered,
-            hidden_numbers=self._evidence.has_hidden_numbers,
+            hidden_numbers=self._evidence.has_hidden_numbers or observability.partial,
             only_number=self._evidence.only_number,
         )
         self._patience = Patience(events) if patience is None else patience
@@ -179,7 +181,9 @@ class Search:
             numbers_show_partitions=numbered,
         )
         outlook = Outlook(self._evidence, self._order, observability.slack)
-        self._caches = guide.caches = Caches(namespace, guide, self._bindings, outlook)
+        self._caches = guide.caches = Caches(
+            namespace, guide, self._bindings, outlook, observability.left_out
+        )
         self._places = guide.places = Placements(namespace, guide, self._bindings, self._evidence)
         self._obstacles = Obstacles(namespace, self._bindings, self._caches, outlook)
         self._lost = LostAnswers(
@@ -206,6 +210,8 @@ class Search:
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
+        self.longest_path: tuple[int, ...] = ()
+        self.waiting: tuple[int, ...] = ()
 
     @property
     def execution(self) -> tuple[Executed, ...]:
@@ -323,8 +329,15 @@ class Search:
             if len(self._frames) >= self.furthest:
                 # If no event may come next, the numbers contradict the order of the sends.
                 self.stuck_at = next(iter(node.failed), order.first)
+                self._note_dead_end(node)
             node = self._repaired(node.failed) if is_hasty else self._resumed(node.blame)
         return Ended.IMPOSSIBLE if node is None else Ended.EXPLAINED
+
+    def _note_dead_end(self, node: Node) -> None:
+        """Note the path to a dead end after which no path has gone further yet."""
+        if not self.waiting or len(self._frames) > len(self.longest_path):
+            self.longest_path = tuple(frame.index for frame in self._frames)
+            self.waiting = tuple(node.failed) or (self.stuck_at,)
 
     def _descended(self, node: Node, budget: int, *, is_hasty: bool) -> bool:
         """Execute the first event of a node that fits; return whether there is one.
