@@ -86,6 +86,21 @@ Feature: Scheduled messages
         | that requires sessions   | with SessionId "a" |
         | with duplicate detection | with MessageId "x" |
 
+    @SCHED-08
+    Scenario Outline: A peek shows what is scheduled among other messages
+      Given a regular queue <traits>
+      And a message <carried> was sent
+      And a message <carried> was scheduled in 30 seconds
+      When one message is peeked at, 10 times
+      Then each is one of those that were sent
+
+      Examples:
+        | traits                   | carried               |
+        | without sessions         | without key           |
+        | without sessions         | with PartitionKey "a" |
+        | with duplicate detection | with MessageId "x"    |
+        | that requires sessions   | with SessionId "a"    |
+
   Rule: Its place is that of a message that is sent when it is due
 
     @SCHED-07

@@ -737,3 +737,14 @@ Feature: Topics and subscriptions
       And receivers turn to subscription "one"
       And everything is received and completed
       Then exactly 1 message was received
+
+    @TOPIC-21
+    Scenario: A subscription may be found under a name in another case
+      Given a topic
+      And subscription "one"
+      When a message without key is sent
+      And receivers turn to subscription "ONE"
+      And a receive is tried
+      And receivers turn to subscription "one" and remember what came
+      And everything is received and completed
+      Then exactly 1 message was received

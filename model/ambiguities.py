@@ -20,6 +20,7 @@ __all__ = [
     "ApiVersionForm",
     "BasicFeatures",
     "BasicRegular",
+    "BasicSizes",
     "BatchKeys",
     "CacheDelete",
     "CacheDeliveryCount",
@@ -143,6 +144,13 @@ class BasicRegular(Settled):
 
     AS_ASKED = "as-asked"
     NEVER = "never"
+
+
+class BasicSizes(Given):
+    """Which sizes are there in Basic?"""
+
+    EITHER = "either"
+    LIKE_STANDARD = "like-standard"
 
 
 class BatchKeys(Settled):

@@ -272,18 +272,30 @@ class Messages(Family):
         chosen = self.namespace.choices.partition("LIFE-09", entity.path, len(partitions), has_some)
         if chosen is None:
             return None
+        if self.namespace.choices.takes_first:
+            return partitions[chosen].line.first(table)
         offered = self.offered(entity, partitions[chosen])
         return self.namespace.choices.pick("KEY-16", offered)
 
     def next_in_line(self, entity: Entity, only: Partition) -> QueuedMessage | None:
-        """KEY-26, REGULAR-ORDER: return an available message of a regular entity."""
+        """KEY-26, REGULAR-ORDER: return an available message of a regular entity.
+
+        Even where there is an order, it is left open while a message that was given before is the
+        first one.
+        """
         first = only.line.first(entity.messages)
         if first is None or self.namespace.choices.takes_first:
             return first
-        if self.namespace.reading(RegularOrder) is not RegularOrder.EITHER:
+        if self.orders_regular and not first.deliveries:
             return first
         offered = only.line.starting_with(entity.messages, first)
         return self.namespace.choices.pick("REGULAR-ORDER", offered)
+
+    @property
+    def orders_regular(self) -> bool:
+        """KEY-26: whether a regular entity gives its oldest message first (REGULAR-ORDER)."""
+        is_read_so = self.namespace.reading(RegularOrder) is not RegularOrder.EITHER
+        return is_read_so and self.namespace.states("KEY-26")
 
     @property
     def orders_keys(self) -> bool:
@@ -295,22 +307,23 @@ class Messages(Family):
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-16, KEY-17: yield the first message of each key, and all messages without a key.
 
-        Where nothing promises an order of a key, all messages may be given.
+        Where nothing promises an order of a key, all messages may be given. Nor does anything say
+        what a receiver sees of the order that has given messages back: as long as such a message is
+        the first of its key, all others may come before it. Nor is there an order between a
+        SessionId and a PartitionKey of the same text, whether or not they are one key.
         """
         if not self.orders_keys and self.namespace.prefers("KEY-17", "any-order", to="in-order"):
             yield from partition.line.available(entity.messages)
             return
-        keys: set[str] = set()
-        by_id = entity.base.settings.duplicate_detection
+        firsts: dict[Key, QueuedMessage] = {}
         for queued in partition.line.available(entity.messages):
-            message = queued.message
-            key = message.session_id or message.partition_key
-            if key is None and by_id:
-                key = message.message_id
-            if key is None or key not in keys:
+            key = self.rules.keys.effective_key(entity.base, queued.message)
+            if key is None:
                 yield queued
-            if key is not None:
-                keys.add(key)
+                continue
+            first = firsts.setdefault(key, queued)
+            if first is queued or first.deliveries:
+                yield queued
 
     def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
         """LIFE-02, LIFE-03: give a message to a receiver, locked or removed."""

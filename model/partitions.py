@@ -99,13 +99,12 @@ class Partitions(Family):
         """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
         entity, name = self.namespace.entities.get(command.queue), command.queue
         down = isinstance(command, v.TakePartitionDown)
-        is_down = command.partition in self.namespace.down.get(name, NO_PARTITIONS)
         if entity is not None:
             if entity.kind is EntityKind.SUBSCRIPTION:
                 raise Refusal(v.Error.INVALID_OPERATION)
             name = entity.base.path
-        elif not is_down and self.namespace.prefers("PART-05", "refused", to="done"):
-            # An adapter may be unable to disturb an entity that does not exist yet.
+        elif self.namespace.prefers("PART-05", "refused", to="done"):
+            # An adapter may be unable to disturb an entity that is gone, or not there yet.
             raise Refusal(v.Error.NOT_FOUND, "PART-05")
         most = self.namespace.profile.partitions if entity is None else len(entity.partitions)
         if command.partition >= most:
@@ -211,8 +210,26 @@ class Partitions(Family):
             queued = self.from_the_first(entity, up, command.count)
         peeked = [shown(message) for message in islice(queued, command.count)]
         if command.session_id is None:
-            peeked += islice(self.scheduled(entity, up), command.count - len(peeked))
+            peeked = self.with_scheduled(peeked, self.scheduled(entity, up), command.count)
         return Answer(v.Peeked(messages=tuple(peeked)), rules=self.rules_of_peek(command, peeked))
+
+    def with_scheduled(
+        self, peeked: list[v.MessageView], waiting: Iterator[v.MessageView], count: int
+    ) -> list[v.MessageView]:
+        """SCHED-08: add scheduled messages to those that a peek shows, up to the requested number.
+
+        Nothing says where it shows them. A regular bus does so behind all others.
+        """
+        first = next(waiting, None)
+        if first is None:
+            return peeked
+        entries = chain((first,), waiting)
+        if not self.namespace.prefers("SCHED-08", "anywhere", to="behind"):
+            return [*peeked, *islice(entries, count - len(peeked))]
+        for entry in islice(entries, count):
+            place = self.namespace.choices.pick("SCHED-08", range(len(peeked), -1, -1))
+            peeked.insert(place, entry)
+        return peeked[:count]
 
     def rules_of_peek(
         self, command: v.Peek, views: Sequence[v.MessageView]

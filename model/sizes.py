@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.ambiguities import FullPartition, GbPartitions, SizeUpdate
+from busproof.model.ambiguities import BasicSizes, FullPartition, GbPartitions, SizeUpdate
 from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Refusal
@@ -23,7 +23,7 @@ GB: Final = 2**30
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
 DEFAULT_SIZE: Final = 1
-"""SIZE-03, PREM-09: size of an entity that is created without one, in GB."""
+"""SIZE-03, PREM-09: size in GB of an entity that is created without one."""
 
 
 class Sizes(Family):
@@ -31,15 +31,15 @@ class Sizes(Family):
 
     def granted_size(self, wanted: int | None) -> int:
         """SIZE-01 to SIZE-03, PREM-07 to PREM-09: return the size in GB of a new entity."""
-        if wanted is None:
-            return DEFAULT_SIZE
         premium = self.namespace.profile.is_premium
         sizes = PREMIUM_SIZES if premium else STANDARD_SIZES
+        if wanted is None:
+            return self.default_size(sizes)
         rule = "PREM-08" if premium else "SIZE-02"
         # No document says how large an entity of a partitioned namespace can be, and not all
         # editions list sizes.
         silent = "PREM-14" if self.namespace.profile.is_partitioned else rule
-        if self.namespace.profile.is_partitioned or not self.namespace.states(rule):
+        if not self.states(rule):
             usual = ("granted", "refused") if wanted in sizes else ("refused", "granted")
             if self.namespace.pick(silent, *usual) == "refused":
                 raise Refusal(v.Error.INVALID_OPERATION, rule)
@@ -51,6 +51,24 @@ class Sizes(Family):
                 raise Refusal(v.Error.INVALID_OPERATION, rule)
             return granted
         return wanted
+
+    def default_size(self, sizes: tuple[int, ...]) -> int:
+        """SIZE-03, PREM-09: return the size in GB of an entity that is created without one.
+
+        Not all editions say which of the sizes it is, nor does any of partitioned namespaces. It is
+        1 GB where it decides how many partitions there are, of which the profile says the number.
+        """
+        rule = "PREM-09" if self.namespace.profile.is_premium else "SIZE-03"
+        if self.states(rule) or self.namespace.reading(GbPartitions) is GbPartitions.PER_GB:
+            return DEFAULT_SIZE
+        return self.namespace.choices.pick(rule, sizes)
+
+    def states(self, rule: v.RuleId) -> bool:
+        """BASIC-SIZES: return whether a rule on sizes of new entities is stated for the tier."""
+        profile = self.namespace.profile
+        if profile.tier is v.Tier.BASIC:
+            return self.namespace.reading(BasicSizes) is BasicSizes.LIKE_STANDARD
+        return not profile.is_partitioned and self.namespace.states(rule)
 
     def size_after_update(self, entity: Entity, wanted: int | None) -> int:
         """SIZE-16, SIZE-17: return the size in GB of an entity after an update that names one.

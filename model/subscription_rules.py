@@ -33,8 +33,8 @@ class SubscriptionRules(Family):
     def find(self, command: RuleChange | v.ListRules) -> Entity:
         """MGMT-10: return the subscription that a command about rules names."""
         path = v.subscription_path(command.topic, command.subscription)
-        subscription = self.namespace.entities.get(path)
-        if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
+        subscription = self.namespace.entities.get(path) or self.rules.topics.find_alike(path)
+        if subscription.kind is not EntityKind.SUBSCRIPTION:
             raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
         # Nothing is said of a disabled subscription but that it gives no messages.
         disabled = subscription.status is not v.EntityStatus.ACTIVE

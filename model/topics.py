@@ -6,7 +6,7 @@ partitions and outages. Senders address topics and queues. Receivers address que
 and dead-letter queues.
 """
 
-from typing import Final, NoReturn
+from typing import Final
 
 import attrs
 
@@ -30,16 +30,27 @@ DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilte
 class Topics(Family):
     """The rules of TOPIC."""
 
-    def missing(self, path: str) -> NoReturn:
-        """MGMT-10: refuse a request for an entity that does not exist."""
-        owner = self.namespace.entities.get(v.owner_of(path))
-        if owner is not None and owner.kind is EntityKind.TOPIC:
+    def find_alike(self, path: str) -> Entity:
+        """MGMT-10, TOPIC-21: return the subscription that a path names in another case, or refuse.
+
+        When a subscription is created, the case of its name does not count (TOPIC-21). No document
+        says whether it does in other requests.
+        """
+        owner = v.owner_of(path)
+        topic = self.namespace.entities.get(path.partition(v.SUBSCRIPTIONS)[0])
+        for subscription in () if topic is None else topic.subscriptions or ():
+            if self.folded(subscription.path) == self.folded(owner):
+                if self.namespace.prefers("TOPIC-21", "found", to="missing"):
+                    return self.namespace.entities[subscription.path + path.removeprefix(owner)]
+                break
+        known = self.namespace.entities.get(owner)
+        if known is not None and known.kind is EntityKind.TOPIC:
             raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
 
     def addressed(self, path: str) -> Entity:
         """TOPIC-06, DLQ-11: return the queue or topic with this path; refuse other entities."""
-        entity = self.namespace.entities.get(path) or self.missing(path)
+        entity = self.namespace.entities.get(path) or self.find_alike(path)
         if entity.base is not entity:
             subscription = entity.kind is EntityKind.SUBSCRIPTION
             raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06" if subscription else "DLQ-11")
@@ -69,7 +80,7 @@ class Topics(Family):
 
     def readable(self, path: str) -> Entity:
         """TOPIC-05: return the entity with this path, but no topic, which has no messages."""
-        entity = self.namespace.entities.get(path) or self.missing(path)
+        entity = self.namespace.entities.get(path) or self.find_alike(path)
         if entity.kind is EntityKind.TOPIC:
             raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
         return entity
@@ -185,7 +196,7 @@ class Topics(Family):
     @handles(v.CreateSubscription)
     def create_subscription(self, command: v.CreateSubscription, connection: str) -> Answer:
         """MGMT-09, TOPIC-17 to TOPIC-19, TOPIC-21, FILTER-01: create a subscription of a topic."""
-        topic = self.namespace.entities.get(command.topic) or self.missing(command.topic)
+        topic = self.namespace.entities.get(command.topic) or self.find_alike(command.topic)
         if topic.subscriptions is None:
             raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
         self.rules.limits.check_short_name(command.subscription, "TOPIC-18")
@@ -212,7 +223,7 @@ class Topics(Family):
     def topic_of(self, path: str) -> Entity:
         """MGMT-10, MGMT-24: return the topic with this path."""
         self.rules.management.check_basic()
-        topic = self.namespace.entities.get(path) or self.missing(path)
+        topic = self.namespace.entities.get(path) or self.find_alike(path)
         if topic.kind is not EntityKind.TOPIC:
             raise Refusal(v.Error.INVALID_OPERATION)
         return topic

@@ -132,8 +132,19 @@ def one_down(bus: Bus, queue: str) -> int:
 
 @when("that partition is up again")
 def one_up(bus: Bus, partition: int) -> None:
-    """Try to bring the partition up again; it may be gone with its deleted queue."""
-    bus.do(v.BringPartitionUp(queue=QUEUE, partition=partition))
+    """Bring the partition up again, which may be gone with its deleted queue."""
+    bring_up_what_may_be_gone(bus, QUEUE, partition)
+
+
+def bring_up_what_may_be_gone(bus: Bus, path: str, partition: int) -> None:
+    """Bring a partition of an entity up again that may have been deleted.
+
+    Raises:
+        NotApplicable: the adapter cannot end an outage of what is gone.
+    """
+    outcome = bus.do(v.BringPartitionUp(queue=path, partition=partition))
+    if not isinstance(outcome, v.Done):
+        raise NotApplicable("outages: only partitions of entities that exist can be brought up")
 
 
 @when("a message is received, and the queue deleted and created again", target_fixture="outcome")

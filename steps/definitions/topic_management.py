@@ -6,7 +6,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.management import KINDS
+from busproof.steps.definitions.management import KINDS, bring_up_what_may_be_gone
 from busproof.steps.definitions.setup import (
     QUEUE,
     basic_has_no_topics,
@@ -216,8 +216,8 @@ def settles_what_went_with_topic(bus: Bus, name: str) -> v.Outcome:
 
 @when("that partition of the topic is up again")
 def topic_up(bus: Bus, partition: int) -> None:
-    """Try to bring the partition up again; it may be gone with its deleted topic."""
-    bus.do(v.BringPartitionUp(queue=TOPIC, partition=partition))
+    """Bring the partition up again, which may be gone with its deleted topic."""
+    bring_up_what_may_be_gone(bus, TOPIC, partition)
 
 
 @when(

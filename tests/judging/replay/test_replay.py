@@ -210,14 +210,22 @@ def test_a_front_end_hands_out_a_key_in_its_order() -> None:
     assert copy_of(story).received(shown("m3")).ended is Ended.IMPOSSIBLE
 
 
+def test_order_of_a_key_is_open_once_its_first_message_was_given_back() -> None:
+    """KEY-17: m3 comes before m2, but not while m1 was never given."""
+    story = Story().sent("m1").sent("m2").sent("m3")
+    assert copy_of(story).received(shown("m3")).ended is Ended.IMPOSSIBLE
+    story.received(shown("m1"), "c2").waited(70)
+    assert story.received(shown("m3"), "c1").ended is Ended.EXPLAINED
+
+
 @pytest.mark.parametrize(
     ("mode", "ended"), [(DELETE, Ended.EXPLAINED), (v.ReceiveMode.PEEK_LOCK, Ended.IMPOSSIBLE)]
 )
 def test_only_what_is_deleted_into_a_cache_stays_there(mode: v.ReceiveMode, ended: Ended) -> None:
-    """CACHE-DELETE: m3 comes before m1, which was locked when c1's front end cached m3."""
-    story = Story().sent("m1").sent("m2").sent("m3").received(shown("m1"), "c2")
-    story.that(v.Receive(queue="q", mode=mode), v.Received(message=shown("m2")))
-    story.waited(70).received(shown("m3"), "c1")
+    """CACHE-DELETE: c2 finds nothing, because c1's front end has cached m2."""
+    story = Story().sent("m1").sent("m2")
+    story.that(v.Receive(queue="q", mode=mode), v.Received(message=shown("m1")))
+    story.waited(70).received(None, "c2")
     explanation = explain(story.events, story.profile, story.observability)
     assert explanation.ended is ended
     assert not explanation.is_found or explanation.steps == len(story.events)
@@ -423,3 +431,47 @@ def test_relevance_is_what_either_depends_on(other: Relevance) -> None:
     both = one | other
     assert both.parts == one.parts | other.parts
     assert both.caches == (None if other.caches is None else one.caches)
+
+
+# Names
+
+
+def topic_with_message() -> Story:
+    """A topic whose subscription "one" has a message."""
+    story = Story()
+    story.that(v.CreateTopic(topic="t"), v.Done())
+    story.that(v.CreateSubscription(topic="t", subscription="one"), v.Done())
+    return story.that(v.Send(queue="t", message=v.Message(body="m1")), v.Done())
+
+
+def receive(name: str) -> v.Receive:
+    return v.Receive(queue=f"t/subscriptions/{name}", mode=DELETE)
+
+
+@pytest.mark.parametrize("name", ["ONE", "One"])
+def test_subscription_may_be_found_under_a_name_in_another_case(name: str) -> None:
+    """TOPIC-21: one of several requests under one name need not be answered as the others."""
+    given = v.Received(message=view("m1"))
+    refused = v.Refused(error=v.Error.NOT_FOUND)
+    for outcome in (refused, given):
+        found = topic_with_message().that(receive(name), outcome)
+        assert found.ended is Ended.EXPLAINED
+    twice = topic_with_message().that(receive(name), given).that(receive("one"), given)
+    assert twice.ended is Ended.IMPOSSIBLE
+
+
+def test_rules_and_descriptions_may_be_those_of_a_name_in_another_case() -> None:
+    story = topic_with_message()
+    listed = v.RulesListed(rules=(v.SubscriptionRule(name="$Default", filter=v.TrueFilter()),))
+    story.that(v.ListRules(topic="t", subscription="ONE"), listed)
+    described = v.QueueDescription(queue="t/subscriptions/ONE", message_count=1)
+    story.that(v.GetQueue(queue="t/subscriptions/ONE"), v.Described(description=described))
+    assert story.ended is Ended.EXPLAINED
+
+
+def test_other_names_lead_to_no_subscription() -> None:
+    given = v.Received(message=view("m1"))
+    for path in ("t/subscriptions/two", "T/subscriptions/one", "t/other/one"):
+        story = topic_with_message()
+        story.that(v.Receive(queue=path, mode=DELETE), given)
+        assert story.ended is Ended.IMPOSSIBLE

@@ -1,12 +1,23 @@
 """FWD-01 to FWD-34, but for FWD-05: where forwarded messages may be, and where they are not."""
 
 import pytest
-from observing import DONE, INVALID, OTHER, Observer, is_allowed, observing, received, view
+from observing import (
+    DONE,
+    INVALID,
+    OTHER,
+    SECOND,
+    Observer,
+    is_allowed,
+    observing,
+    received,
+    view,
+)
 
 from busproof.vocabulary.commands import (
     AcceptSession,
     BeginTransaction,
     BringPartitionUp,
+    CancelScheduled,
     CommitTransaction,
     CreateQueue,
     CreateSubscription,
@@ -15,11 +26,19 @@ from busproof.vocabulary.commands import (
     Receive,
     RemoveRule,
     RollBackTransaction,
+    Schedule,
     Send,
     TakePartitionDown,
 )
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Indeterminate, Outcome, Peeked, Refused
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.outcomes import (
+    Empty,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Refused,
+    Scheduled,
+)
 from busproof.vocabulary.paths import TRANSFERS
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE
 from busproof.vocabulary.values import Error, ReceiveMode, Tier
@@ -144,6 +163,17 @@ def test_a_source_gives_nothing_itself(observer: Observer) -> None:
     observer.has(Peek(queue="q"), Peeked(messages=(view("m"),)))
     observer.has(Peek(queue="q"), OTHER)
     assert observer.step(Peek(queue="q"))[-1].outcome == Peeked()
+
+
+def test_source_may_show_whatever_was_scheduled_there(observer: Observer) -> None:
+    pair(observer)
+    number = (1 << SEQUENCE_BITS) + 1
+    scheduling = Schedule(queue="q", message=Message(body="s"), delay=SECOND)
+    observer.has(scheduling, Scheduled(sequence_number=number))
+    assert observer.saw(Peek(queue="q"), Peeked(messages=(view("s"),))).possible
+    observer.has(CancelScheduled(queue="q", sequence_number=number), DONE)
+    assert observer.saw(Peek(queue="q"), Peeked(messages=(view("s"),))).possible
+    assert not observer.saw(Peek(queue="q"), Peeked(messages=(view("none"),))).possible
 
 
 def test_three_hops_are_passed_and_five_are_not() -> None:

@@ -164,6 +164,16 @@ class TestFromBefore:
         shows(observer, v.Peek(queue="q"), v.Peeked())
         shows(observer, receive, v.Empty())
 
+    def test_old_partitioned_queue_keeps_the_order_of_its_keys(self) -> None:
+        observer = premium({}, "KEY-17")
+        observer.has(OLD)
+        for body in ("m", "n"):
+            message = v.Message(body=body, partition_key="a")
+            observer.has(v.Send(queue="q", message=message), DONE, partition=2)
+        receive = v.Receive(queue="q")
+        refuses(observer, receive, received("n", 2, 2, partition_key="a"))
+        assert observer.saw(receive, received("m", 2, partition_key="a")).possible
+
     def test_old_partitioned_queue_is_described_listed_and_deleted(self) -> None:
         observer = premium()
         observer.has(OLD)

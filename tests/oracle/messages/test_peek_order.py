@@ -1,5 +1,6 @@
 """What a peek may show after its first message, and from where it goes on."""
 
+import attrs
 import pytest
 from observing import Observer, observing, view
 
@@ -78,3 +79,17 @@ def test_numbers_that_reveal_no_partition_have_no_order() -> None:
     observer.send(partition=2)
     there = (view("m1", 1, 9), view("m2", 1, 5))
     assert observer.saw(SEVERAL, v.Peeked(messages=there)).possible
+
+
+@pytest.mark.parametrize(("places", "allowed"), [((1, 1), False), ((1, 2), True)])
+def test_witnesses_tell_the_order_of_numbers_that_reveal_no_partition(
+    places: tuple[int, int], allowed: bool
+) -> None:
+    observer = observing({"SEQUENCE-EXPOSES": "opaque"})
+    observer.queue()
+    for partition in places:
+        observer.send(partition=partition)
+    there = (view("m1", 0, 9), view("m2", 0, 5))
+    assert allowed is bool(observer.saw(SEVERAL, v.Peeked(messages=there)).possible)
+    unnumbered = (attrs.evolve(there[0], sequence_number=None), there[1])
+    assert observer.saw(SEVERAL, v.Peeked(messages=unnumbered)).possible

@@ -87,6 +87,17 @@ def test_a_dead_letter_is_not_dead_lettered_in_a_transaction_either(observer: Ob
     assert is_allowed(observer, v.Complete(queue=DEAD, lock_token="d"), DONE)
 
 
+@pytest.mark.parametrize(("reading", "taken"), [("at-once", False), ("at-commit", True)])
+def test_dead_letter_is_not_dead_lettered_under_a_lost_lock_either(
+    reading: str, *, taken: bool
+) -> None:
+    observer = locked(observing({"SETTLEMENT-REFUSAL": reading}))
+    observer.has(BEGIN)
+    for path in (DEAD, "q" + v.TRANSFERS):
+        lost = within(v.DeadLetter, "none", path)
+        assert taken is is_allowed(observer, lost, DONE)
+
+
 def test_dead_letters_can_be_settled_in_a_transaction(observer: Observer) -> None:
     locked(observer)
     observer.has(v.DeadLetter(queue="q", lock_token="l"))

@@ -157,17 +157,25 @@ class Caches:
             self._withhold(one, connection)
 
     def earlier(self, queued: QueuedMessage) -> Iterator[QueuedMessage]:
-        """Yield the available messages of the same key before a message."""
+        """Yield the available messages of the same key that must come before a message.
+
+        None must if the first of them was given before (KEY-17).
+        """
         entity = queued.entity
         keys = self._namespace.rules.keys
         key = keys.effective_key(entity, queued.message)
         if key is None:
             return
+        is_first = True
         for one in entity.partitions[queued.partition].line.available(entity.messages):
             if one.number >= queued.number:
                 return
-            is_alike = keys.effective_key(entity, one.message) == key
-            if is_alike and not self._bindings.may_overtake(queued, one):
+            if keys.effective_key(entity, one.message) != key:
+                continue
+            if is_first and one.deliveries:
+                return
+            is_first = False
+            if not self._bindings.may_overtake(queued, one):
                 yield one
 
     def _is_early(self, entity: Entity, view: v.MessageView) -> bool:

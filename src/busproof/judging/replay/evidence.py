@@ -138,6 +138,8 @@ class Evidence:
         self._last_scheduled: dict[tuple[str, str], int] = {}
         self._cancelled: dict[tuple[str, int], int] = {}
         self._last_receive: dict[tuple[str, str], int] = {}
+        self._described: dict[str, set[int]] = defaultdict(set)
+        self._bytes: Counter[str] = Counter()
         self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
         self._connections = Connections()
@@ -170,6 +172,7 @@ class Evidence:
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
             self._sent[base_path(queue), message.body] += 1
+            self._bytes[base_path(queue)] += message.size or 0
             if down := self._down.get(base_path(queue)):
                 was_refused = isinstance(event.outcome, v.Refused)
                 place = base_path(queue), key_of(message)
@@ -190,6 +193,11 @@ class Evidence:
             self._empty[queue].append(index)
         if isinstance(event.command, v.CancelScheduled) and isinstance(event.outcome, v.Done):
             self._cancelled[queue, event.command.sequence_number] = index
+        match event.outcome:
+            case v.Described(description=v.QueueDescription(queue=path, max_size=int(size))):
+                self._described[path].add(size)
+            case v.TopicDescribed(description=v.TopicDescription(topic=path, max_size=int(size))):
+                self._described[path].add(size)
         receiver = None if isinstance(event.command, v.Peek) else event.connection
         if isinstance(event.command, v.Receive | v.ReceiveBatch):
             self._last_receive[queue, event.connection] = index
@@ -211,6 +219,14 @@ class Evidence:
                 self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
             if view.sequence_number is not None and self.numbers_show_partitions:
                 self._note_place(queue, view, view.sequence_number)
+
+    def sizes_described(self, path: str) -> set[int]:
+        """Return the maximum sizes in GB that descriptions of an entity tell."""
+        return self._described.get(path, set())
+
+    def bytes_sent(self, base: str) -> int:
+        """Return how many bytes were sent to a queue or topic, as far as sizes are known."""
+        return self._bytes[base]
 
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""

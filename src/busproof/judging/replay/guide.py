@@ -522,6 +522,19 @@ class Guide(Noting):
 
         return sorted(candidates, key=is_shown)
 
+    def _sized(self, candidates: list[int]) -> list[int]:
+        """SIZE-03, PREM-09: return the sizes that descriptions tell, of all or of one partition.
+
+        If none tells it, it matters only to an entity that may have been full.
+        """
+        base = self.place or ""
+        told = self._evidence.sizes_described(base)
+        count = self._namespace.profile.partitions
+        shown = [size for size in candidates if not told.isdisjoint((size, size * count))]
+        if shown:
+            return shown
+        return candidates if self._evidence.bytes_sent(base) >= MUCH else candidates[:1]
+
     def _session_accepted(self, candidates: list[Session]) -> list[Session]:
         """SESS-06: return the session that the answer names."""
         match None if self._event is None else self._event.outcome:
@@ -534,10 +547,15 @@ RANKED: Final[dict[str, Callable[[Guide, list[Any]], list[Any]]]] = {
     "BATCH-12": Guide._received_at_once,
     "BATCH-18": Guide._deleted_at_once,
     "BATCH-15": Guide._deleted,
+    "PREM-09": Guide._sized,
     "SESS-06": Guide._session_accepted,
+    "SIZE-03": Guide._sized,
 }
 OF_MESSAGES: Final = frozenset(("KEY-16", "REGULAR-ORDER"))
 """Choices of the message that is given, of which there may be very many."""
+
+MUCH: Final = 2**20
+"""Bytes sent to an entity, of however many copies, that cannot fill it."""
 
 OF_CACHES: Final = frozenset(("LIFE-08", "CACHE-DELETE"))
 """Choices that matter only to what a front end has cached."""

@@ -52,6 +52,41 @@ class OpenAnswers:
         self._namespace = namespace
         self._guide = guide
 
+    def as_named(self, event: v.Event) -> v.Event:
+        """TOPIC-21: return an event as if it named a subscription in the case of its creation.
+
+        If it was refused, it may as well have named nothing.
+        """
+        command: Any = event.command
+        path = v.concerned(command)
+        if path is None or path in self._namespace.entities:
+            return event
+        topic = path.partition(v.SUBSCRIPTIONS)[0]
+        named = self._named_alike(path)
+        if named is None:
+            return event
+        if hasattr(command, "queue"):
+            command = attrs.evolve(command, queue=named)
+        else:
+            short = named.removeprefix(topic + v.SUBSCRIPTIONS)
+            command = attrs.evolve(command, subscription=short)
+        meant = attrs.evolve(event, command=command)
+        if not isinstance(event.outcome, v.Refused | v.Indeterminate):
+            return meant
+        return self._guide.take("TOPIC-21", (event, meant), self._guide.place)
+
+    def _named_alike(self, path: str) -> str | None:
+        """TOPIC-21: return the path that differs from this one only in the name's case, if any."""
+        topic = path.partition(v.SUBSCRIPTIONS)[0]
+        if topic == path:
+            return None
+        alike = (
+            other
+            for other in self._namespace.entities
+            if other.startswith(topic + v.SUBSCRIPTIONS) and other.lower() == path.lower()
+        )
+        return next(alike, None)
+
     def chosen(self, event: v.Event, command: v.Command) -> v.Command | None:
         """Return the command that is executed for a request; `None` if its answer is open.
 
@@ -141,7 +176,7 @@ class OpenAnswers:
         path = v.concerned(command)
         entity = None if path is None else self._namespace.entities.get(path)
         if isinstance(command, LOOKING) and path is not None:
-            return self._is_looked_at_openly(command, outcome, path, entity)
+            return self._is_looked_at_openly(command, outcome, entity)
         return isinstance(outcome, v.Refused) and self._may_be_refused(command, entity)
 
     def _may_be_refused(self, command: v.Command, entity: Entity | None) -> bool:
@@ -197,11 +232,11 @@ class OpenAnswers:
         return bool(getattr(command, "requires_session", False)) and onward is not None
 
     def _is_looked_at_openly(
-        self, command: v.Command, outcome: v.Outcome, path: str, entity: Entity | None
+        self, command: v.Command, outcome: v.Outcome, entity: Entity | None
     ) -> bool:
         """FWD-15, MGMT-27: return whether a look at an entity may get an answer, and this one."""
         if entity is None:
-            return self._is_of_another_case(path)
+            return False
         if isinstance(command, v.GetQueue):
             # The documents do not say whether dead letters can be managed as a queue.
             return entity.owner is not entity
@@ -214,12 +249,6 @@ class OpenAnswers:
         is_refused = isinstance(outcome, v.Refused)
         forwards = isinstance(command, v.Peek) and entity.settings.forward_to is not None
         return is_refused and (forwards or self._is_disabled(command, entity))
-
-    def _is_of_another_case(self, path: str) -> bool:
-        """TOPIC-21: return whether a subscription has this name except for its case."""
-        return v.SUBSCRIPTIONS in path and any(
-            other.lower() == path.lower() for other in self._namespace.entities
-        )
 
     # Refusals ---------------------------------------------------------------------------------
 

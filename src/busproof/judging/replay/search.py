@@ -492,6 +492,7 @@ class Search:
             if isinstance(event.outcome, v.Indeterminate):
                 self._lost.ask(index, event)
                 return True
+            event = self._open.as_named(event)
             self._places.explain(event)
             self._unseen.recognise(event)
             command = self._open.chosen(event, self._bindings.translated(event.command))

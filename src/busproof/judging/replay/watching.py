@@ -5,7 +5,7 @@ promise no order (a front end's cache, the partitions of a peek) does it take th
 """
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 from busproof import vocabulary as v
@@ -263,6 +263,12 @@ class WatchedPartitions(Partitions):
             len(filled) < len(entity.partitions) and readings.get("PEEK-EMPTY") != "next-partition"
         )
         return [] if may_end and not guide_of(self).views else up
+
+    def with_scheduled(
+        self, peeked: list[v.MessageView], waiting: Iterator[v.MessageView], count: int
+    ) -> list[v.MessageView]:
+        """SCHED-08: show scheduled messages behind all others; they are compared one by one."""
+        return [*peeked, *islice(waiting, count - len(peeked))]
 
 
 class WatchedSessions(Sessions):

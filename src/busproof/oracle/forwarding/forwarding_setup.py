@@ -116,7 +116,8 @@ def _may_be_shown(namespace: Namespace, queue: Queue, view: v.MessageView) -> bo
     calendar = queue.calendar
     sent = [record.arrival.message for record in queue.passed.get(body, ())]
     sent += [stored.message for stored in queue.with_body(body)]
-    sent += [calendar.entries[place].message for place in calendar.bodies.get(body, ())]
+    places = calendar.bodies.get(body, ())
+    sent += [calendar.entries[place].message for place in places if place in calendar.entries]
     unseen = (Stored(number=0, message=message) for message in sent)
     return any(is_unchanged(namespace, stored, view) for stored in unseen)
 

@@ -1,6 +1,7 @@
 """Peeks: browsing messages without locking them."""
 
 import itertools
+from collections.abc import Sequence
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.deliveries import of_number
@@ -83,6 +84,8 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
             *rules,
             *of_number(candidate),
         )
+    if not _are_in_order(shown):
+        return
     # TTL-09 permits to show an expired message and to leave it out, so any peek after an expiry
     # exercises it.
     if queue.deaths.shown:
@@ -175,6 +178,22 @@ def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...
         if number <= latest.get(number >> v.SEQUENCE_BITS, -1):
             return False
         latest[number >> v.SEQUENCE_BITS] = number
+    return True
+
+
+def _are_in_order(shown: Sequence[Stored]) -> bool:
+    """LIFE-07: return whether numbers rise within each partition, as far as it is known.
+
+    Witnesses tell partitions also where numbers do not (SEQUENCE-EXPOSES).
+    """
+    latest: dict[Partitions, int] = {}
+    for stored in shown:
+        number = stored.sequence_number
+        if number is None or stored.where.bit_count() > 1:
+            continue
+        if number <= latest.get(stored.where, -1):
+            return False
+        latest[stored.where] = number
     return True
 
 

@@ -265,9 +265,12 @@ def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     """KEY-06, KEY-17, KEY-26: return whether giving a later message before this one is a fault."""
-    rule = order_rule(queue)
+    silent = namespace.profile.silent
+    # A partitioned entity that Premium still has keeps what holds for partitioned ones (PREM-03).
+    is_premium = namespace.profile.tier is v.Tier.PREMIUM
+    is_kept = is_premium and bool(queue.settings.partitioned) and "PREM-03" not in silent
     # An unanswered receive may have taken this very message.
-    if rule in namespace.profile.silent or queue.receivers.lost:
+    if (order_rule(queue) in silent and not is_kept) or queue.receivers.lost:
         return False
     # It may be out of reach, or may have become a dead letter.
     if queue.outages.may_hit(first.where) or may_be_spent(namespace, queue, first):

@@ -84,8 +84,9 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
         yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
-    elif may_settle and unsure and not _refuses(namespace, "at-once"):
-        # If its lock is lost, only the commit refuses it, and its key is never compared.
+    elif unsure and not _refuses(namespace, "at-once"):
+        # If its lock is lost, only the commit refuses it, and its key is never compared. So it is
+        # with a refusal for which no rule names the error, as of a dead letter's dead letter.
         yield _doomed(namespace, command, name)
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
