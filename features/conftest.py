@@ -18,6 +18,7 @@ from busproof.steps.options import rules_asked_for
 from busproof.steps.reporting import as_pytest_says_it
 from busproof.steps.running import RUN, Run, give_up
 from busproof.steps.stage import verdict_on
+from busproof.steps.tags import order_as_written
 from busproof.vocabulary.messages import MessageView
 
 for _module in map(import_module, STEP_MODULES):
@@ -133,7 +134,9 @@ remember_definitions(_is_ours)
 
 
 def _rules(item: pytest.Item) -> tuple[str, ...]:
-    return tuple(sorted(str(mark.args[0]) for mark in item.iter_markers("rule")))
+    rules = {str(mark.args[0]) for mark in item.iter_markers("rule")}
+    template = allure.template_of(item)
+    return tuple(sorted(rules)) if template is None else order_as_written(rules, template)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_bdd.parser import ScenarioTemplate, Step
 
-__all__ = ["is_active"]
+__all__ = ["is_active", "template_of"]
 
 _OURS: Final = Path(__file__).resolve().parent.parent / "features" / "test_features.py"
 _BESIDE: Final = {
@@ -84,7 +84,7 @@ def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
     for rule in rules:
         yield "feature", rule
         yield "rule", rule
-    if template := _template(item):
+    if template := template_of(item):
         yield "story", template.name
     yield "severity", "critical" if rules else "normal"
 
@@ -94,7 +94,7 @@ def _rules(item: pytest.Item) -> list[str]:
     return sorted({str(rule) for mark in item.iter_markers("rule") for rule in mark.args})
 
 
-def _template(item: pytest.Item) -> "ScenarioTemplate | None":
+def template_of(item: pytest.Item) -> "ScenarioTemplate | None":
     """Return the parsed scenario; `None` for a test that is not a scenario."""
     # pytest-bdd has no public API for this; the dependency is pinned to version 9.
     from pytest_bdd.scenario import scenario_wrapper_template_registry
@@ -105,7 +105,7 @@ def _template(item: pytest.Item) -> "ScenarioTemplate | None":
 
 def _name_after_scenario(item: pytest.Item) -> None:
     """Title and describe a test by its scenario, where pytest-bdd would use a path."""
-    template = _template(item)
+    template = template_of(item)
     if template is None or not isinstance(item, pytest.Function):
         return
     described = template.description or f"{template.feature.name}: {template.name}"

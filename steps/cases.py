@@ -22,6 +22,7 @@ from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.steps.playing import Definition, Player
 from busproof.steps.plugin import ANY_READING, RULE_ID
 from busproof.steps.stage import Stage
+from busproof.steps.tags import order_as_written
 from busproof.steps.waiting import SHOWN_LATE
 
 if TYPE_CHECKING:
@@ -202,12 +203,13 @@ def _scenarios(rules: frozenset[v.RuleId]) -> Iterator[Scenario]:
 
 def _rows(template: ScenarioTemplate) -> Iterator[Scenario]:
     tags = template.tags | template.feature.tags | (template.rule.tags if template.rule else set())
+    rules = order_as_written([tag for tag in tags if RULE_ID.fullmatch(tag)], template)
     rows = [row for examples in template.examples for row in examples.as_contexts()] or [{}]
     for row in rows:
         values = ", ".join(f"{key} {value}" for key, value in row.items())
         yield Scenario(
             name=f"{template.name} ({values})" if values else template.name,
-            rules=tuple(sorted(tag for tag in tags if RULE_ID.fullmatch(tag))),
+            rules=rules,
             any_reading=ANY_READING in tags,
             steps=tuple(
                 (step.type, step.keyword.strip(), step.name) for step in template.render(row).steps

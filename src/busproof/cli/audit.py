@@ -143,6 +143,12 @@ def _print(outcomes: "list[Audited]") -> None:
             console.print(f"{outcome.rule} {outcome.id}: {outcome.result.value}, {outcome.why}")
     counted = {kind: sum(outcome.result is kind for outcome in outcomes) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
+    steps = [outcome.id for outcome in ordered if not outcome.is_judged]
+    if steps:
+        console.print(
+            f"{len(steps)} of them by a step of a scenario alone, which the judge allows: "
+            + ", ".join(steps)
+        )
     told = [outcome for outcome in outcomes if outcome.content]
     if told:
         commands = median(outcome.commands for outcome in told)

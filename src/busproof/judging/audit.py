@@ -32,6 +32,8 @@ class Audited:
         content: the number of characters of its commands in their file, without the profile; 0 if
             they do not break the rule alone.
         violated: every rule that the run reported as violated.
+        is_judged: whether the judge accuses the shortest counterexample, too; otherwise only a step
+            of its scenario does.
         why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict.
     """
 
@@ -42,6 +44,7 @@ class Audited:
     commands: int = 0
     content: int = 0
     violated: tuple[v.RuleId, ...] = ()
+    is_judged: bool = True
     why: str = ""
 
 
@@ -60,6 +63,7 @@ def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformanc
         killed_by=rule_verdict.scenarios,
         commands=len(rule_verdict.counterexample.events),
         violated=violated,
+        is_judged=rule_verdict.counterexample.is_judged,
     )
 
 

@@ -11,13 +11,12 @@ from busproof.errors import AdapterError, HistoryError
 from busproof.history.codec import read_outcome, unstructure
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
-from busproof.history.render.outcomes import outcome_words
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.scenario_outcome import (
     NotConforming,
     blaming_the_adapter,
 )
-from busproof.judging.violation import Violation
+from busproof.judging.violation import Violation, compare_answers
 
 __all__ = ["Driver", "Recording"]
 
@@ -130,8 +129,8 @@ class Driver:
     def complaint(self, event: v.Event, violation: Violation) -> NotConforming:
         """Return the error to raise for a violation, with the rule and the allowed answers."""
         rule = violation.rules[0]
-        allowed = dict.fromkeys(map(outcome_words, violation.allowed))
-        instead = "; ".join(allowed) or violation.why or "no possible state allows an answer"
+        _, allowed = compare_answers(violation, event)
+        instead = "; ".join(allowed) or "no possible state allows an answer"
         return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"
             f"  asked and came: {event_words(event)}\n"

@@ -207,7 +207,9 @@ class Judge:
             found = diagnosis_of_last(self._events, self._profile, self._observability)
             more = () if is_wrong else accused.rules
             rules = tuple(dict.fromkeys((*found.rules, *more)))
-            self.violation = Violation(index=last, rules=rules, allowed=found.allowed)
+            self.violation = Violation(
+                index=last, rules=rules, allowed=found.allowed, places=found.places
+            )
         elif is_wrong or is_doubtful(explanation, self._events):
             self.exhausted = too_many_alike(explanation.steps)
         else:

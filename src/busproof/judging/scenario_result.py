@@ -23,7 +23,6 @@ from busproof.history.records import (
     Scenario,
     ScenarioVerdict,
 )
-from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle, profile_of
 from busproof.judging.begun.entities import Entities
 from busproof.judging.begun.judge import judged_begun
@@ -32,6 +31,7 @@ from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part, result_of
 from busproof.judging.replay.explanation import Explanation, explain
 from busproof.judging.replay.orders import follow_one_another
+from busproof.judging.violation import compare_answers
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 
@@ -258,12 +258,13 @@ class Checker:
             goals=met(in_order, judged.decided),
         )
         failed = _has_failed(scenario)
-        # A scenario that failed by waiting says which rule it is about.
-        if not failed and judged.violation is None and not judged.exhausted:
-            overdue = judged.overdue
-            if overdue is not None:
-                order = range(overdue.index + 1)
-                judged = attrs.evolve(judged, violation=overdue, order=order)
+        overdue = judged.overdue
+        if overdue is not None and judged.violation is None and not judged.exhausted:
+            # A scenario that failed by waiting says which rule it is about.
+            own = self._of_a_step(scenario) if failed else ()
+            overdue = attrs.evolve(overdue, rules=own or overdue.rules)
+            order = range(overdue.index + 1)
+            judged = attrs.evolve(judged, violation=overdue, order=order)
         if judged.violation is not None:
             return attrs.evolve(
                 heard,
@@ -274,11 +275,16 @@ class Checker:
         if failed and scenario.ended is not None:
             return attrs.evolve(
                 heard,
-                blamed=tuple(rule for rule in scenario.rules if not _permits(rule, self.terms)),
+                blamed=self._of_a_step(scenario),
                 counterexample=_of_literal(scenario, scenario.ended),
                 shown=tuple(range(len(scenario.events))),
             )
         return heard
+
+    def _of_a_step(self, scenario: Scenario) -> tuple[v.RuleId, ...]:
+        """Return the rule that a failed step breaks: the first of the scenario's that one can."""
+        can = [rule for rule in scenario.rules if not _permits(rule, self.terms)]
+        return tuple(can[:1])
 
     def unchecked(self, scenario: Scenario, why: str) -> Heard:
         """Return the result of a scenario whose judging was interrupted."""
@@ -338,15 +344,13 @@ def to_blame(rules: Sequence[v.RuleId], about: Sequence[v.RuleId], terms: Terms)
 
 def _of_violation(scenario: Scenario, judged: Judged) -> Counterexample:
     events = tuple(scenario.events[index] for index in judged.order)
-    violation = judged.violation
-    allowed = () if violation is None else violation.allowed
-    # An answer that is wrong only so long afterwards has no alternatives, but an explanation.
-    why = (violation.why,) if violation is not None and violation.why else ()
+    assert judged.violation is not None  # noqa: S101 - it is asked for nothing else
+    seen, allowed = compare_answers(judged.violation, events[-1])
     return Counterexample(
         scenario=scenario.name,
         events=events,
-        seen=outcome_words(events[-1].outcome),
-        allowed=tuple(dict.fromkeys(map(outcome_words, allowed))) or why,
+        seen=seen,
+        allowed=allowed,
         about=_about(scenario),
     )
 

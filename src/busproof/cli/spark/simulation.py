@@ -23,13 +23,14 @@ from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
 from busproof.errors import HistoryError
 from busproof.history.records import Oracle
+from busproof.history.render.events import event_words
 from busproof.history.replay import CommandFile, RecordedCommand, numbered, resolved, write_commands
 from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge
 from busproof.judging.sequences import sequence
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import Spent
-from busproof.judging.violation import Violation
+from busproof.judging.violation import Violation, compare_answers
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
@@ -257,13 +258,13 @@ def _verdict(
 
 
 def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Event) -> Difference:
-    allowed = list(map(str, violation.allowed[:3]))
+    _, allowed = compare_answers(violation, event)
     return Difference(
         seed=seed,
         mutant=mutant,
         place=violation.index + 1,
         rules=violation.rules,
-        detail=f"{event.command} got {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
+        detail=f"{event_words(event)}; allowed: {' or '.join(allowed[:3]) or '?'}",
     )
 
 

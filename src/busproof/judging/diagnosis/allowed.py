@@ -8,7 +8,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.scene import Scene
 
-__all__ = ["allowed_answers"]
+__all__ = ["allowed_answers", "other_places"]
 
 SHOWN: Final = 8
 """Maximum number of answers that an explanation lists."""
@@ -22,6 +22,16 @@ def allowed_answers(scene: Scene) -> tuple[v.Outcome, ...]:
     """
     answers = (_of_the_bus(scene, answer.outcome) for answer in scene.answers)
     return tuple(islice(dict.fromkeys(answers), SHOWN))
+
+
+def other_places(scene: Scene) -> tuple[int, ...]:
+    """Return the other partitions in which the model may give the very answer, in order."""
+    event = scene.event
+    if event.witness is None:
+        return ()
+    alike = [answer for answer in scene.answers if answer.outcome == event.outcome]
+    places = {answer.partition for answer in alike if answer.partition is not None}
+    return tuple(sorted(places - {event.witness.partition}))
 
 
 def _of_the_bus(scene: Scene, outcome: v.Outcome) -> v.Outcome:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.diagnosis.allowed import allowed_answers
+from busproof.judging.diagnosis.allowed import allowed_answers, other_places
 from busproof.judging.diagnosis.answers import (
     wrong_session,
     wrong_state,
@@ -47,11 +47,14 @@ class Diagnosis:
         index: its index in the history.
         rules: the rules that it breaks, the most relevant first; there is at least one.
         allowed: the answers that would have been allowed.
+        places: the partitions in which the very answer would have been allowed, if only its
+            partition is wrong.
     """
 
     index: int
     rules: tuple[v.RuleId, ...]
     allowed: tuple[v.Outcome, ...]
+    places: tuple[int, ...] = ()
 
 
 def diagnose(
@@ -83,7 +86,9 @@ def diagnosis_of_last(
     if scene is None:
         return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)
-    return Diagnosis(index=index, rules=rules, allowed=allowed_answers(scene))
+    return Diagnosis(
+        index=index, rules=rules, allowed=allowed_answers(scene), places=other_places(scene)
+    )
 
 
 def violation_at(
