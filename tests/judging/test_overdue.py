@@ -40,6 +40,13 @@ EXPIRING = v.CreateQueue(queue="q", time_to_live=v.MICROSECONDS, dead_letter_exp
 EXPIRED = (EXPIRING, SENT, SOME_TIME)
 
 
+DECLARED = (
+    *("witness", "outages", "dead-letter", "peek-lock", "time-to-live", "scheduling"),
+    *("forwarding", "regular-queues", "management", "availability"),
+)
+"""What the rules need; a rule that does not apply is charged with nothing."""
+
+
 def never(_: v.Outcome) -> v.Outcome:
     return v.Empty()
 
@@ -49,7 +56,7 @@ def checked(
     wrong: Callable[[v.Outcome], v.Outcome] = lambda outcome: outcome,
     kind: type[v.Outcome] = v.Outcome,
     profile: v.Profile = PROFILE,
-    capabilities: tuple[str, ...] = ("witness", "outages", "dead-letter"),
+    capabilities: tuple[str, ...] = DECLARED,
     **header: object,
 ) -> Heard:
     """Return the verdict on what the model answers, where answers of a kind are wrong."""
