@@ -143,6 +143,7 @@ results: dev node-there ## run the suite on all that is here, and write docs/res
 	# Whatever the verdicts are, they are told; a run that came to none is left out.
 	-$(DEV)/bin/busproof run --name results-model
 	-$(DEV)/bin/busproof run --name results-broker --adapter amqp
+	-$(DEV)/bin/busproof run --name results-http --adapter http
 	-$(DEV)/bin/busproof run --name results-spark --adapter spark
 	-$(DEV)/bin/busproof run --name results-node --adapter 'exec:node examples/node-adapter/adapter.js'
 	-$(DEV)/bin/python tools/on_rabbitmq.py $(DEV)/bin/busproof run --name results-rabbitmq \

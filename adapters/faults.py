@@ -11,7 +11,11 @@ from busproof.mutants import MUTANTS, Mutant
 
 __all__ = ["adapter_of", "conforming", "fault", "make"]
 
-OPTIONS: Final = {v.Capability.CLIENT_LIBRARY: "library", v.Capability.AMQP: "amqp"}
+OPTIONS: Final = {
+    v.Capability.CLIENT_LIBRARY: "library",
+    v.Capability.AMQP: "amqp",
+    v.Capability.HTTP: "http",
+}
 """The options of the model by the capability that each declares."""
 _BY_ID: Final = {mutant.id: mutant for mutant in MUTANTS}
 
@@ -47,9 +51,9 @@ def make(fault_id: str) -> Adapter:
 
 def adapter_of(mutant: Mutant) -> Adapter:
     """Return a new adapter with the rules of a mutant."""
-    library, amqp = (need in mutant.needs for need in OPTIONS)
+    library, amqp, http = (need in mutant.needs for need in OPTIONS)
     kind = Careless if library else ModelAdapter
-    return kind(library=library, amqp=amqp, families=mutant.families)
+    return kind(library=library, amqp=amqp, http=http, families=mutant.families)
 
 
 def conforming(mutant: Mutant) -> str:

@@ -35,6 +35,7 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "clock": ({"real": "real", "virtual": "virtual"}.__getitem__, "real or virtual"),
     "library": ({"true": True, "false": False}.__getitem__, "true or false"),
     "amqp": ({"true": True, "false": False}.__getitem__, "true or false"),
+    "http": ({"true": True, "false": False}.__getitem__, "true or false"),
 }
 """For each setting of the model, its parser and a description of valid values."""
 
@@ -77,8 +78,8 @@ _BUILT_IN: Final = (
         name="model?policy=NAME&seed=NUMBER",
         kind="built in",
         summary="the reference model, with this policy where it may choose; "
-        "&clock=real: in real time, &library=true: behind a client library, &amqp=true: as if it "
-        "spoke AMQP",
+        "&clock=real: in real time, &library=true: behind a client library, &amqp=true or "
+        "&http=true: as if it spoke that",
     ),
     Available(
         name="faulty:FAULT-ID",

@@ -25,6 +25,7 @@ __all__ = ["CAPABILITIES", "HOSTILE_SLACK", "ModelAdapter"]
 POLICIES: Final = ("round-robin", "random", "hostile")
 CAPABILITIES: Final = frozenset(v.Capability) - {
     v.Capability.AMQP,
+    v.Capability.HTTP,
     v.Capability.CLIENT_LIBRARY,
     v.Capability.PREFETCH,
     v.Capability.TIMESTAMPS,
@@ -41,6 +42,7 @@ class ModelAdapter:
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
         amqp: whether it is declared to speak AMQP, so that FEAT-05 to FEAT-17 apply to it.
+        http: whether it is declared to be reached over HTTP, so that PART-25 applies to it.
         families: families of rules with a fault.
     """
 
@@ -52,6 +54,7 @@ class ModelAdapter:
         *,
         library: bool = False,
         amqp: bool = False,
+        http: bool = False,
         families: Families = NO_FAULT,
     ) -> None:
         if policy not in POLICIES:
@@ -60,6 +63,7 @@ class ModelAdapter:
         self._random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._library = library
         self._amqp = amqp
+        self._http = http
         self._families = families
         self._clock = v.Clock(clock)
         self._namespace: Namespace | None = None
@@ -73,6 +77,7 @@ class ModelAdapter:
         """The capabilities of the model, with slack if the policy uses it."""
         more = {
             v.Capability.AMQP: self._amqp,
+            v.Capability.HTTP: self._http,
             v.Capability.CLIENT_LIBRARY: self._library,
         }
         return Declaration(

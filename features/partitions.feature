@@ -151,6 +151,33 @@ Feature: Partitions, outages and front ends
       And everything is received and completed
       Then exactly 39 messages were received
 
+    @PART-25
+    Scenario Outline: Over one HTTP connection everything comes in the end
+      Given a partitioned queue
+      And 40 messages <carried> were sent
+      When each message is received and completed at once
+      Then a receive finds nothing
+
+      Examples:
+        | carried                       |
+        | without key                   |
+        | with PartitionKey "a"         |
+        | with PartitionKey each its own |
+
+    @PART-13
+    Scenario Outline: A receiver that prefetches is given what it has room for, each message once
+      Given a partitioned queue
+      And 12 messages <carried> were sent
+      When up to 5 messages are received at once and kept
+      Then at least 1 and at most 5 of them came
+      When up to 5 messages are received at once and completed, to the end
+      Then a receive finds nothing
+
+      Examples:
+        | carried                       |
+        | without key                   |
+        | with PartitionKey "a"         |
+
     @PART-23
     Scenario: With few messages, receives are repeated until all have come
       Given a partitioned queue

@@ -100,7 +100,11 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
         tests("tests/vocabulary", "tests/filters", "tests/model", "tests/oracle"),
         tests("tests/spec", "tests/history", "tests/reports"),
-        tests("tests/adapters", "tests/mutants", leave_out=("tests/adapters/amqp",)),
+        tests(
+            "tests/adapters",
+            "tests/mutants",
+            leave_out=("tests/adapters/amqp", "tests/adapters/http"),
+        ),
         tests("tests/judging", leave_out=SEARCHED),
         tests("tests/steps", "tests/exploration", leave_out=(ON_ANY_BUS,)),
         tests("tests/tla"),
@@ -140,7 +144,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "broker": (
         tests("tests/broker"),
         tests("tests/recorder"),
-        tests("tests/adapters/amqp"),
+        tests("tests/adapters/amqp", "tests/adapters/http"),
     ),
     "clients": (
         Step("clients tried", f"{BIN / 'python'} tools/clients_tried.py", ("tools",)),

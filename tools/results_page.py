@@ -32,7 +32,7 @@ INTRODUCTION: Final = """\
 # Results
 
 The verdicts on implementations that anybody can run.
-`make results` runs the suite on the model, on `busproof serve` over AMQP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
+`make results` runs the suite on the model, on `busproof serve` over AMQP and over HTTP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
 That takes some forty minutes on two cores (RabbitMQ's run waits for locks most of that time); an implementation that was not run is not listed.
 [How to read a report](how-to/read-a-report.md) explains the words; the site shows the model and the bus in JavaScript rule by rule.
 """  # noqa: E501 - one sentence a line

@@ -61,7 +61,7 @@ class EmbeddedAdapter:
         """All capabilities that the broker serves."""
         return Declaration(
             implementation=Implementation(
-                name=f"busproof serve ({self._decides})", language="Python"
+                name=f"busproof serve{self._dialect.suffix} ({self._decides})", language="Python"
             ),
             capabilities=self._dialect.of_broker,
             slack=SLACK + (HOSTILE_SLACK if self._policy == "hostile" else 0),

@@ -24,7 +24,7 @@ class Dialect:
     """A protocol of Service Bus.
 
     Attributes:
-        name: the name of the protocol.
+        suffix: what names an implementation by the protocol, after its own name.
         of_all: capabilities of every service with it that cannot be probed.
         of_broker: capabilities of the embedded broker.
         ask: executes a command.
@@ -33,12 +33,12 @@ class Dialect:
         check: for some capabilities, what has to hold of a service besides that it answers.
     """
 
-    name: str
     of_all: frozenset[v.Capability]
     of_broker: frozenset[v.Capability]
     ask: Callable[[Any, v.Command, Any], v.Outcome]
     connect: Callable[[Target, float], Connected]
     begin: Callable[[Setting], Scenario] = Scenario
+    suffix: str = ""
     check: Mapping[v.Capability, Callable[[Ask], bool]] = attrs.field(factory=dict)
 
     def clients(self, target: Target, timeout: float) -> Clients:
@@ -108,4 +108,4 @@ OF_BROKER: Final = frozenset(
 )
 """Capabilities of the embedded broker."""
 
-OVER_AMQP: Final = Dialect(name="AMQP", of_all=OF_ALL, of_broker=OF_BROKER, ask=ask, connect=Client)
+OVER_AMQP: Final = Dialect(of_all=OF_ALL, of_broker=OF_BROKER, ask=ask, connect=Client)

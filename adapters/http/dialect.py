@@ -69,7 +69,7 @@ def _keep_content_types(ask: Ask) -> bool:
 
 
 OVER_HTTP: Final = Dialect(
-    name="HTTP",
+    suffix=" over HTTP",
     of_all=OF_ALL,
     of_broker=OF_BROKER,
     ask=ask,

@@ -175,7 +175,7 @@ MISREPORTED = {
 }
 """As `FAKES`, of adapters that report one kind of answer wrongly."""
 
-UNCHECKED = {"prefetch", "timestamps", "legacy-entities", "limits", "amqp"}
+UNCHECKED = {"prefetch", "timestamps", "legacy-entities", "limits", "amqp", "http"}
 """Capabilities without a request of their own, or whose requests only the suite can judge."""
 
 

@@ -11,7 +11,7 @@ from busproof.adapters.faults import adapter_of, conforming, fault, make
 from busproof.adapters.finding import find
 from busproof.errors import UsageError
 from busproof.mutants import MUTANTS, Mutant
-from busproof.mutants.mutant import AMQP
+from busproof.mutants.mutant import AMQP, HTTP
 from busproof.mutants.runs import PARTITIONS, Run, play
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
@@ -140,8 +140,8 @@ def test_an_unknown_fault_is_refused_with_the_nearest_ones() -> None:
 
 
 def test_only_faults_that_need_more_than_the_model_declare_it() -> None:
-    """KEY-13 needs a client library, and FEAT-05 to FEAT-17 a bus that speaks AMQP."""
-    wire = {f"FEAT-{number:02}" for number in range(5, 18)}
+    """KEY-13 needs a client library, and some rules a bus that speaks AMQP or HTTP."""
+    wire = {f"FEAT-{number:02}" for number in range(5, 18)} | {"PART-13", "PART-25"}
     assert {"KEY-13"} | wire == {each.rule for each in MUTANTS if each.needs}
     for needing in (each for each in MUTANTS if each.needs):
         counterpart = find(conforming(needing), timeout=1)
@@ -149,11 +149,12 @@ def test_only_faults_that_need_more_than_the_model_declare_it() -> None:
         assert needing.needs <= make(needing.id).declaration.capabilities
 
 
-@pytest.mark.parametrize("fault_id", [each.id for each in MUTANTS if each.needs == AMQP])
-def test_bus_without_amqp_breaks_another_rule_by_the_same_fault(fault_id: str) -> None:
-    """So nothing goes unnoticed where FEAT-05 to FEAT-17 do not apply."""
+@pytest.mark.parametrize("fault_id", [each.id for each in MUTANTS if each.needs in (AMQP, HTTP)])
+def test_bus_without_a_protocol_breaks_another_rule_by_the_same_fault(fault_id: str) -> None:
+    """So nothing goes unnoticed where rules about a protocol do not apply."""
     catalogue = load()
     mutant = fault(fault_id)
     found = violation(adapter_of(mutant), profile_of(catalogue, mutant), mutant.run)
+    protocols = {"amqp", "http"}
     assert found is not None
-    assert [] != [rule for rule in found.rules if "amqp" not in catalogue.rule(rule).needs]
+    assert [] != [rule for rule in found.rules if not protocols & {*catalogue.rule(rule).needs}]

@@ -100,6 +100,7 @@ def _frames(logs: Sequence[Path], *, releases: bool) -> tuple["Converted", "Head
     unseen = {
         *(v.Capability.LIMITS, v.Capability.DISPOSABLE_NAMESPACE, v.Capability.OUTAGES),
         *(v.Capability.LEGACY_ENTITIES, v.Capability.TIMESTAMPS, v.Capability.TRANSACTIONS),
+        v.Capability.HTTP,
     }
     header = _header("traffic in a log of amqpproxy", set(v.Capability) - unseen)
     return converted, header, CANNOT_SHOW

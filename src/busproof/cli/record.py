@@ -175,7 +175,7 @@ def _header(args: Options) -> "Header":
         namespace_partitions=int(args.namespace_partitions),
     )
     left_out = {v.Capability.LIMITS, v.Capability.DISPOSABLE_NAMESPACE, v.Capability.OUTAGES}
-    left_out |= {v.Capability.LEGACY_ENTITIES, v.Capability.TIMESTAMPS}
+    left_out |= {v.Capability.LEGACY_ENTITIES, v.Capability.TIMESTAMPS, v.Capability.HTTP}
     return Header(
         busproof=__version__,
         adapter="record",

@@ -51,6 +51,16 @@ class FirstTwiceAtOnce(Batches):
         return (*usual[:-1], usual[0]) if len(usual) > 2 else usual
 
 
+@mutant("PART-13", (*SENT, several(3)), needs=AMQP)
+class LastTwiceWhenPrefetched(Batches):
+    """A receiver that prefetches from a partitioned queue is given the last message twice."""
+
+    @GIVES
+    def receive_batch(self, command: v.ReceiveBatch, usual: Views) -> Views:
+        partitioned = self.rules.topics.receivable(command.queue).settings.partitioned
+        return (*usual[1:], usual[-1]) if partitioned and len(usual) > 2 else usual
+
+
 @mutant("BATCH-13", (*SENT, several(3)))
 class NewestFirstAtOnce(Batches):
     """A batch receive returns its messages in reverse order."""

@@ -20,6 +20,8 @@ Kept = TypeVar("Kept")
 AS_USUAL: Final[Mapping[str, str]] = {}
 AMQP: Final = frozenset({v.Capability.AMQP})
 """What a fault of FEAT-05 to FEAT-17 needs: these rules are about buses that speak AMQP."""
+HTTP: Final = frozenset({v.Capability.HTTP})
+"""What a fault of PART-25 needs: this rule is about buses that are reached over HTTP."""
 
 
 @attrs.frozen(kw_only=True)

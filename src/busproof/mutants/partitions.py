@@ -16,7 +16,7 @@ from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
 from busproof.mutants.entities import Switch, held, partitions_up
-from busproof.mutants.mutant import memory, mutant, run
+from busproof.mutants.mutant import HTTP, memory, mutant, run
 from busproof.mutants.runs import (
     PARTITIONS,
     Run,
@@ -251,6 +251,24 @@ class CachedIsNeverGiven(Messages):
         others = (queued for queued in chain.from_iterable(lines) if queued not in cached)
         queued = min(others, key=lambda candidate: candidate.arrival, default=None)
         return None if queued is None else self.give(queued, mode)
+
+
+SAME_PARTITION: Final[Run] = (create(), *(send(f"m{n}", partition_key="a") for n in (1, 2)))
+
+
+@mutant("PART-25", (*SAME_PARTITION, receive(), receive()), needs=HTTP)
+class EachRequestHasAFrontEnd(Partitions):
+    """Each receive has a front end of its own, although its connection is kept alive."""
+
+    def fill_cache(
+        self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode
+    ) -> None:
+        queued = entity.partitions[partition].line.first(entity.messages)
+        if queued is not None and not entity.caches and len(entity.partitions) > 1:
+            self.cache(queued, connection, mode)
+
+    def take_cached(self, entity: Entity, connection: str) -> QueuedMessage | None:
+        return None
 
 
 class _NoteCache(Messages):

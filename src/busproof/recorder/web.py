@@ -8,6 +8,7 @@ import attrs
 import h11
 
 from busproof import vocabulary as v
+from busproof.broker.rest.addresses import address_of
 from busproof.errors import HistoryError
 from busproof.recorder import administration
 from busproof.recorder.administration import Said
@@ -104,14 +105,19 @@ class Administration:
             body,
         )
         journal = self._desk.journal
-        command = administration.command_of(said, self._topics)
+        address = address_of(said.method, said.target)
+        command = None if address else administration.command_of(said, self._topics)
         call = None
+        if address is not None:
+            # These messages are not recorded, so what is known of their entity is not enough.
+            journal.left_out.leave(address.path.lower())
+            self._desk.tally.count("messages over HTTP, and from then on all about their entity")
         if command is not None:
             is_noted = not isinstance(command, administration.READS)
             command = self._desk.written(command)
             call = journal.begin(CLIENT, CLIENT, command, is_noted=is_noted)
             journal.flush()
-        elif said.method != "GET":
+        elif said.method != "GET" and address is None:
             self._desk.tally.count(f"administration by {said.method} of {_kind(said.path)}")
         try:
             async with asyncio.timeout(PATIENCE):

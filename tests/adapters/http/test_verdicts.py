@@ -26,7 +26,7 @@ from ..amqp.test_verdicts import by_rule, verdicts
 
 pytestmark = pytest.mark.slow
 
-OF_HTTP = ("LIFE-08", "PART-11", "PART-23")
+OF_HTTP = ("LIFE-08", "PART-11", "PART-23", "PART-25")
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "hostile"])
@@ -40,7 +40,7 @@ def test_what_the_documents_say_of_http_is_shown(tmp_path: Path, policy: str) ->
     assert "http" in found["capabilities"]
 
 
-@pytest.mark.parametrize("fault", ["mismatch-accepted", "cached-is-never-given"])
+@pytest.mark.parametrize("fault", ["mismatch-accepted", "each-request-has-a-front-end"])
 def test_a_fault_is_caught_over_http(tmp_path: Path, fault: str) -> None:
     from busproof.mutants import MUTANTS
 
@@ -59,6 +59,13 @@ def test_a_history_over_http_is_judged_again(
     again = by_rule(json.loads(capsys.readouterr().out))
     assert "shown" == again["KEY-08"]
     assert "violated" not in again.values()
+
+
+@pytest.mark.full_size("minutes for all features: run by the nightly part broker")
+def test_no_feature_accuses_the_broker_over_http(tmp_path: Path) -> None:
+    found = by_rule(verdicts(tmp_path, "--adapter", "http", "--only", "features"))
+    assert "shown" in found.values()
+    assert [rule for rule, verdict in found.items() if verdict in ("violated", "errored")] == []
 
 
 @pytest.fixture(scope="module")

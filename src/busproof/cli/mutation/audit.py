@@ -75,7 +75,7 @@ class Job:
         whole: whether to run all scenarios, or only those of the fault's rule.
         beside: the history without the fault; scenarios that answer the same are skipped.
         seed: the seed of the exploration.
-        wire: whether the embedded broker serves the fault over AMQP.
+        wire: whether the embedded broker serves the fault, over AMQP or the protocol of its rule.
     """
 
     fault: str
@@ -90,7 +90,8 @@ class Job:
         catalogue = load_catalogue()
         rule = catalogue.rule(fault_named(self.fault).rule)
         tier, partitions = v.namespace_of(rule.tiers)
-        adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
+        protocol = "http" if v.Capability.HTTP in fault_named(self.fault).needs else "amqp"
+        adapter = f"{protocol}?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
         readings = _read_so_that_it_holds(catalogue, rule)
         about = Request(
             adapter=adapter,

@@ -54,14 +54,16 @@ def of_refused(coverage: Coverage, error: v.Error) -> None:
 
 
 def of_received(coverage: Coverage, command: v.ReceiveBatch) -> None:
-    """BATCH-13, BATCH-14: show the rules on several messages that one receive was given."""
+    """BATCH-13, BATCH-14, PART-13: show the rules on several messages of one receive."""
     views = coverage.views
     lines = {(view.session_id, view.partition_key) for view in views}
     ordered = not ORDERED.isdisjoint(coverage.rules)
     locked = command.mode is v.ReceiveMode.PEEK_LOCK
+    partitioned = coverage.entity is not None and coverage.entity.settings.partitioned
     coverage.show_if(
         (len(lines) < len(views) and ordered, "BATCH-13"),
         (len(views) > 1 and locked, "BATCH-14"),
+        (len(views) > 1 and locked and partitioned, "PART-13"),
     )
 
 

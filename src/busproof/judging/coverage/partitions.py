@@ -52,7 +52,7 @@ class SeenPartitions(Partitions):
 
 
 def of_delivery(coverage: Coverage, one: Delivery) -> None:
-    """PART-04, PART-09 to PART-11, PART-23, PART-28: show the rules on outages and caches."""
+    """PART-04, PART-09 to PART-11, PART-23, PART-25, PART-28: show outages and caches."""
     entity, notes, of_entity = one.entity, one.notes, one.of_entity
     if of_entity.outlasted and not one.dark:
         last_down = of_entity.outlasted.get(one.queued.partition, -1)
@@ -71,7 +71,7 @@ def of_delivery(coverage: Coverage, one: Delivery) -> None:
         few = len(entity.messages) <= FEW and 1 + sum(
             other.state is ACTIVE for other in entity.messages.values()
         ) <= len(entity.partitions)
-        coverage.show_if((True, "PART-09"), (few, "PART-23"))
+        coverage.show_if((True, "PART-09"), (True, "PART-25"), (few, "PART-23"))
 
 
 def is_first_of_locked(

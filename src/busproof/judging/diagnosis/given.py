@@ -493,7 +493,7 @@ def wrongly_given_together(scene: Scene, views: Sequence[v.MessageView]) -> Iter
         return
     most = getattr(command, "count", len(views))
     if not 1 <= len(views) <= most or len({view.body for view in views}) < len(views):
-        yield "BATCH-12"
+        yield from ("BATCH-12", "PART-13")
     tokens = [view.lock_token for view in views if view.lock_token is not None]
     if len(set(tokens)) < len(tokens):
         yield "BATCH-14"

@@ -43,7 +43,7 @@ def _not_received(scene: Scene) -> Iterator[v.RuleId]:
         (in_session and scene.event.command, "SESS-05"),
         (isinstance(scene.event.command, v.ReceiveBatch), "FEAT-07", "BATCH-12"),
         (entity.kind is EntityKind.SUBSCRIPTION and entity.settings.partitioned, "TOPIC-09"),
-        (True, "LIFE-09", "PART-09", "LIFE-01"),
+        (True, "LIFE-09", "PART-09", "PART-25", "LIFE-01"),
     )
 
 

@@ -187,7 +187,7 @@ def _of_schedule(candidate: Candidate) -> Rules:
 def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
     """Return the rules on outages and caches of front ends that the delivery exercises.
 
-    They are PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22 and FWD-24.
+    They are PART-04, PART-05, PART-09 to PART-11, PART-23, PART-25, PART-28, FWD-22 and FWD-24.
     """
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
     arrived = _of_arrival_in_outage(candidate) if "FWD-14" in stored.shows else ()
@@ -206,6 +206,7 @@ def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
         (other, "PART-11"),
         (other and partitions.is_deleted_elsewhere(namespace, queue), "PART-28"),
         (withheld, "PART-09"),
+        (withheld, "PART-25"),
         (few, "PART-23"),
     )
 

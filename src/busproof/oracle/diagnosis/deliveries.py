@@ -81,11 +81,11 @@ def _wrongly_given(
 def _wrongly_given_together(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """BATCH-12 to BATCH-14: return the rules broken by these messages together."""
+    """BATCH-12 to BATCH-14, PART-13: return the rules broken by these messages together."""
     # A receive of several may return fewer messages than requested, but neither more nor none nor
     # one of them twice.
     if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
-        return ("BATCH-12", "LIFE-02")
+        return ("BATCH-12", "LIFE-02", "PART-13")
     if not are_locked_apart(command, views):
         return ("BATCH-14",)
     # Each message is judged after those before it were given: the second message of a key may be

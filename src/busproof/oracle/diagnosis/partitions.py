@@ -84,7 +84,7 @@ def blamed_for_partitions(
 
 
 def _withheld(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """PART-02, PART-04, PART-05, PART-09, PART-12: return the rules broken by an empty answer."""
+    """PART-02, PART-04, PART-05, PART-09, PART-12, PART-25: return what an empty answer breaks."""
     waiting = [stored for stored in queue.messages.values() if stored.available]
     since = any(stored.since < queue.receivers.count for stored in waiting)
     partitioned = queue.settings.partitioned
@@ -93,5 +93,6 @@ def _withheld(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
         (queue.recovered or queue.outages.any, "PART-02"),
         (is_another_dark(namespace, queue), "PART-05"),
         (partitioned and since, "PART-09"),
+        (partitioned and since, "PART-25"),
         (partitioned and queue.settlements and queue.arrivals > 1, "PART-12"),
     )

@@ -291,6 +291,7 @@ def _shown_together(
         (True, "BATCH-12"),
         (len(lines) < len(views) and order_rule(queue) in rules, "BATCH-13"),
         (len(views) > 1 and locked, "BATCH-14"),
+        (len(views) > 1 and locked and queue.settings.partitioned, "PART-13"),
     )
 
 
