@@ -32,6 +32,7 @@ def test_the_first_rule_that_can_be_broken_is_charged(
     assert heard.blamed == blamed
     assert heard.counterexample is not None
     assert not heard.counterexample.is_judged
+    assert heard.counterexample.seen == "Done"
 
 
 def test_the_rules_of_a_scenario_stand_as_its_tags_are_written() -> None:

@@ -23,6 +23,7 @@ from busproof.history.records import (
     Scenario,
     ScenarioVerdict,
 )
+from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle, profile_of
 from busproof.judging.begun.entities import Entities
 from busproof.judging.begun.judge import judged_begun
@@ -364,11 +365,13 @@ def _about(scenario: Scenario) -> str:
 
 
 def _of_literal(scenario: Scenario, ended: Ended) -> Counterexample:
+    """Return the last answer beside the sentence of the step that it did not meet."""
     failed = [step.text for step in ended.steps if step.result == "failed"]
+    events = tuple(scenario.events)
     return Counterexample(
         scenario=scenario.name,
-        events=tuple(scenario.events),
-        seen=ended.detail,
+        events=events,
+        seen=outcome_words(events[-1].outcome) if events else ended.detail,
         allowed=tuple(failed[-1:]),
         is_judged=False,
     )
