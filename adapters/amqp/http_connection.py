@@ -69,7 +69,7 @@ class HttpConnection:
             Silent: no answer comes in time.
             Lost: the connection is lost; the request may have taken effect.
         """
-        connection = self._connected()
+        connection = self._connect()
         seconds = self._timeout + wait
         connection.sock.settimeout(seconds)
         try:
@@ -83,7 +83,7 @@ class HttpConnection:
             self.close()
             raise Lost(f"the HTTP connection fails: {error!r}") from None
 
-    def _connected(self) -> http.client.HTTPConnection:
+    def _connect(self) -> http.client.HTTPConnection:
         if self._http is not None and _is_over(self._http):
             self.close()
         if self._http is None:

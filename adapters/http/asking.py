@@ -8,8 +8,15 @@ from uuid import UUID
 from busproof import vocabulary as v
 from busproof.adapters.amqp import managing
 from busproof.adapters.http.client import HttpClient
-from busproof.adapters.http.messages import BATCH, batch, can_carry, decoded, headers_of, words_in
-from busproof.adapters.http.rules import rule_of, written
+from busproof.adapters.http.messages import (
+    BATCH,
+    can_carry,
+    headers_of,
+    read_message,
+    words_in,
+    write_batch,
+)
+from busproof.adapters.http.rules import rule_of, write_rule
 from busproof.adapters.http.scenario import HttpScenario
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
@@ -45,7 +52,7 @@ def _send_batch(scenario: HttpScenario, command: c.SendBatch, client: HttpClient
     for message in command.messages:
         scenario.names.note(message)
     path = scenario.path(command.queue)
-    client.send(path, {"Content-Type": BATCH}, batch(command.messages))
+    client.send(path, {"Content-Type": BATCH}, write_batch(command.messages))
     return o.Done()
 
 
@@ -54,20 +61,20 @@ def _receive(scenario: HttpScenario, command: c.Receive, client: HttpClient) -> 
     answer = client.receive(path, locks=locks, wait=scenario.setting.receive_wait)
     if answer is None:
         return o.Empty()
-    view = decoded(answer, scenario.names, locked=locks)
+    view = read_message(answer, scenario.names, locked=locks)
     if view.lock_token is not None:
         named = view.message_id or str(view.sequence_number or 0)
-        place = client.place_in(answer) or _place(path, named, view.lock_token)
+        place = client.place_in(answer) or _locate(path, named, view.lock_token)
         scenario.places[path, view.lock_token] = place
     return o.Received(message=view)
 
 
-def _place(path: str, named: str, token: str) -> str:
+def _locate(path: str, named: str, token: str) -> str:
     """Return the path of a locked message by the reference."""
     return f"/{quote(path, safe='/$')}/messages/{quote(named, safe='')}/{token}"
 
 
-def _settled(
+def _settle(
     scenario: HttpScenario, command: c.Complete | c.Abandon | c.RenewLock, client: HttpClient
 ) -> v.Outcome:
     """Complete or unlock a message, or renew its lock, wherever the service said that it is."""
@@ -75,14 +82,14 @@ def _settled(
         return v.Unsupported(detail="HTTP has no transactions")
     path = scenario.path(command.queue)
     # A scenario may name a lock that there never was, or one of another entity.
-    unknown = _place(path, "0", str(_token(command.lock_token)))
+    unknown = _locate(path, "0", str(_read_token(command.lock_token)))
     place = scenario.places.get((path, command.lock_token), unknown)
     client.settle(METHODS[type(command)], path, place)
     # Times over HTTP have no fractions of a second, so the end of the lock is not told.
     return o.Renewed() if isinstance(command, c.RenewLock) else o.Done()
 
 
-def _token(text: str) -> UUID:
+def _read_token(text: str) -> UUID:
     """Return a lock token; if the text is none, the nil UUID, which no lock has."""
     try:
         return UUID(text)
@@ -98,7 +105,7 @@ def _add_rule(scenario: HttpScenario, command: c.AddRule, _: HttpClient) -> v.Ou
     if command.transaction is not None or not can_carry(words_in(action)):
         return v.Unsupported(detail="HTTP cannot carry a property of this name, or a transaction")
     scenario.names.note_action(action)
-    description = written(command.rule, command.filter, command.action)
+    description = write_rule(command.rule, command.filter, command.action)
     scenario.setting.entities.put_entry(_path_of_rule(scenario, command), description)
     return o.Done()
 
@@ -122,9 +129,9 @@ def _path_of_rule(scenario: HttpScenario, command: c.AddRule | c.RemoveRule) -> 
 
 
 ASKED: Final[dict[type[c.Command], Callable[[Any, Any, Any], v.Outcome]]] = {
-    c.Abandon: _settled,
+    c.Abandon: _settle,
     c.AddRule: _add_rule,
-    c.Complete: _settled,
+    c.Complete: _settle,
     c.CreateQueue: managing.create_queue,
     c.CreateSubscription: managing.create_subscription,
     c.CreateTopic: managing.create_topic,
@@ -138,7 +145,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Any, Any, Any], v.Outcome]]] = {
     c.ListTopics: managing.list_topics,
     c.Receive: _receive,
     c.RemoveRule: _remove_rule,
-    c.RenewLock: _settled,
+    c.RenewLock: _settle,
     c.Send: _send,
     c.SendBatch: _send_batch,
     c.UpdateQueue: managing.update_queue,

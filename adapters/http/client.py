@@ -113,13 +113,13 @@ class HttpClient:
         token = {"Authorization": self._target.token(path), "Content-Length": str(len(body or b""))}
         answer = self._http.ask(method, target, token | dict(headers or {}), body, wait)
         if answer.status >= BAD_REQUEST:
-            raise _rejected(answer, is_of_lock=is_of_lock)
+            raise _read_refusal(answer, is_of_lock=is_of_lock)
         return answer
 
 
-def _rejected(answer: HttpAnswer, *, is_of_lock: bool) -> Rejected:
+def _read_refusal(answer: HttpAnswer, *, is_of_lock: bool) -> Rejected:
     """Return what a refusal means, by its status and its words."""
-    status, detail = answer.status, _detail(answer)
+    status, detail = answer.status, _read_detail(answer)
     words = detail.lower()
     if status in GONE:
         is_lock = "lock" in words or not any(word in words for word in OF_ENTITY)
@@ -133,7 +133,7 @@ def _rejected(answer: HttpAnswer, *, is_of_lock: bool) -> Rejected:
     return Rejected(f"http:{status}", detail)
 
 
-def _detail(answer: HttpAnswer) -> str:
+def _read_detail(answer: HttpAnswer) -> str:
     """Return the sentence of a refusal, which may be in XML, in JSON, or plain."""
     detail = detail_of(answer.body)
     try:

@@ -10,7 +10,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.amqp.http_connection import HttpAnswer
 
-__all__ = ["BATCH", "Names", "batch", "can_carry", "decoded", "headers_of", "words_in"]
+__all__ = ["BATCH", "Names", "can_carry", "headers_of", "read_message", "words_in", "write_batch"]
 
 BATCH: Final = "application/vnd.microsoft.servicebus.json"
 BROKER_PROPERTIES: Final = "BrokerProperties"
@@ -101,7 +101,7 @@ def headers_of(message: v.Message) -> dict[str, str]:
     return headers
 
 
-def batch(messages: tuple[v.Message, ...]) -> bytes:
+def write_batch(messages: tuple[v.Message, ...]) -> bytes:
     """Return the body of a request that sends several messages."""
     items = []
     for message in messages:
@@ -114,23 +114,23 @@ def batch(messages: tuple[v.Message, ...]) -> bytes:
     return json.dumps(items).encode()
 
 
-def decoded(answer: HttpAnswer, names: Names, *, locked: bool) -> v.MessageView:
+def read_message(answer: HttpAnswer, names: Names, *, locked: bool) -> v.MessageView:
     """Return the message in an answer; `locked` if it should be locked."""
-    said = _said(answer)
-    texts: dict[str, Any] = {ours: _text(said.get(theirs)) for theirs, ours in TEXTS.items()}
+    said = _read_broker_properties(answer)
+    texts: dict[str, Any] = {ours: _read_text(said.get(theirs)) for theirs, ours in TEXTS.items()}
     content_type = answer.header("Content-Type")
     return v.MessageView(
         body=answer.body.decode("utf-8", "replace"),
         **texts,
         content_type=content_type if content_type in names.content_types else None,
-        properties=dict(_custom(answer, names)),
-        sequence_number=_number(said.get("SequenceNumber")),
-        delivery_count=_number(said.get("DeliveryCount")) if locked else None,
-        lock_token=_text(said.get("LockToken")) if locked else None,
+        properties=dict(_read_custom(answer, names)),
+        sequence_number=_read_number(said.get("SequenceNumber")),
+        delivery_count=_read_number(said.get("DeliveryCount")) if locked else None,
+        lock_token=_read_text(said.get("LockToken")) if locked else None,
     )
 
 
-def _said(answer: HttpAnswer) -> Mapping[str, Any]:
+def _read_broker_properties(answer: HttpAnswer) -> Mapping[str, Any]:
     try:
         said = json.loads(answer.header(BROKER_PROPERTIES) or "{}")
     except ValueError:
@@ -138,7 +138,7 @@ def _said(answer: HttpAnswer) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _custom(answer: HttpAnswer, names: Names) -> Iterator[tuple[str, Any]]:
+def _read_custom(answer: HttpAnswer, names: Names) -> Iterator[tuple[str, Any]]:
     for header, text in answer.headers:
         name = names.properties.get(header.lower())
         if name is None or OF_HTTP.fullmatch(header):
@@ -152,9 +152,9 @@ def _custom(answer: HttpAnswer, names: Names) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _text(value: Any) -> str | None:
+def _read_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _number(value: Any) -> int | None:
+def _read_number(value: Any) -> int | None:
     return value if isinstance(value, int) else None

@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.entities import ATOM, SB
 from busproof.errors import AdapterError
 
-__all__ = ["rule_of", "written"]
+__all__ = ["rule_of", "write_rule"]
 
 XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 XSD: Final = "http://www.w3.org/2001/XMLSchema"
@@ -33,49 +33,49 @@ READ: Final[dict[str, Any]] = {
 }
 
 
-def written(rule: str, chosen: v.Filter, action: str | None) -> str:
+def write_rule(rule: str, chosen: v.Filter, action: str | None) -> str:
     """Return the description of a rule."""
     acts = '<Action i:type="EmptyRuleAction"/>'
     if action is not None:
-        acts = f'<Action i:type="SqlRuleAction">{_sql(action)}</Action>'
+        acts = f'<Action i:type="SqlRuleAction">{_write_sql(action)}</Action>'
     return (
-        f'<RuleDescription xmlns="{SB}" xmlns:i="{XSI}">{_filter_written(chosen)}{acts}'
+        f'<RuleDescription xmlns="{SB}" xmlns:i="{XSI}">{_write_filter(chosen)}{acts}'
         f"<Name>{escape(rule)}</Name></RuleDescription>"
     )
 
 
-def _sql(expression: str) -> str:
+def _write_sql(expression: str) -> str:
     return f"<SqlExpression>{escape(expression)}</SqlExpression>"
 
 
-def _filter_written(chosen: v.Filter) -> str:
+def _write_filter(chosen: v.Filter) -> str:
     match chosen:
         case v.SqlFilter(expression=expression):
-            inside = _sql(expression)
+            inside = _write_sql(expression)
         case v.TrueFilter():
-            inside = _sql("1=1")
+            inside = _write_sql("1=1")
         case v.FalseFilter():
-            inside = _sql("1=0")
+            inside = _write_sql("1=0")
         case v.CorrelationFilter():
-            inside = _correlation(chosen)
+            inside = _write_correlation(chosen)
     return f'<Filter i:type="{type(chosen).__name__}">{inside}</Filter>'
 
 
-def _correlation(chosen: v.CorrelationFilter) -> str:
+def _write_correlation(chosen: v.CorrelationFilter) -> str:
     texts = (
         f"<{theirs}>{escape(value)}</{theirs}>"
         for theirs, ours in TEXTS
         if (value := getattr(chosen, ours)) is not None
     )
     pairs = (
-        f"<{PAIR}><Key>{escape(name)}</Key>{_value(value)}</{PAIR}>"
+        f"<{PAIR}><Key>{escape(name)}</Key>{_write_value(value)}</{PAIR}>"
         for name, value in chosen.properties.items()
     )
     properties = f"<Properties>{''.join(pairs)}</Properties>" if chosen.properties else ""
     return "".join(texts) + properties
 
 
-def _value(value: v.FilterValue) -> str:
+def _write_value(value: v.FilterValue) -> str:
     kind, text = "string", str(value)
     if isinstance(value, bool):
         kind, text = "boolean", text.lower()
@@ -97,21 +97,21 @@ def rule_of(entry: ET.Element) -> v.SubscriptionRule:
     if element is None or chosen is None:
         raise AdapterError("a list of rules has an entry without a rule")
     action = element.find(f"{{{SB}}}Action")
-    acts = action is not None and _kind(action) == "SqlRuleAction"
+    acts = action is not None and _kind_of(action) == "SqlRuleAction"
     title = entry.findtext(f"{{{ATOM}}}title")
     return v.SubscriptionRule(
         name=element.findtext(f"{{{SB}}}Name") or title or "",
-        filter=_filter(chosen),
+        filter=_read_filter(chosen),
         action=action.findtext(f"{{{SB}}}SqlExpression") if acts and action is not None else None,
     )
 
 
-def _kind(element: ET.Element) -> str:
+def _kind_of(element: ET.Element) -> str:
     return element.get(TYPE, "").rpartition(":")[2]
 
 
-def _filter(element: ET.Element) -> v.Filter:
-    match _kind(element):
+def _read_filter(element: ET.Element) -> v.Filter:
+    match _kind_of(element):
         case "TrueFilter":
             return v.TrueFilter()
         case "FalseFilter":
@@ -123,13 +123,13 @@ def _filter(element: ET.Element) -> v.Filter:
                 ours: element.findtext(f"{{{SB}}}{theirs}") for theirs, ours in TEXTS
             }
             pairs = element.iter(f"{{{SB}}}{PAIR}")
-            return v.CorrelationFilter(**texts, properties=dict(map(_property, pairs)))
+            return v.CorrelationFilter(**texts, properties=dict(map(_read_property, pairs)))
         case other:
             raise AdapterError(f"a rule is listed with a filter of kind {other!r}, not known here")
 
 
-def _property(pair: ET.Element) -> tuple[str, v.FilterValue]:
+def _read_property(pair: ET.Element) -> tuple[str, v.FilterValue]:
     value = pair.find(f"{{{SB}}}Value")
     text = "" if value is None else value.text or ""
-    kind = "" if value is None else _kind(value)
+    kind = "" if value is None else _kind_of(value)
     return pair.findtext(f"{{{SB}}}Key") or "", READ.get(kind, str)(text)

@@ -14,7 +14,7 @@ from busproof.broker.core import Hub
 from busproof.broker.http_requests import Answer, Later, Request
 from busproof.broker.rest.addresses import address_of
 from busproof.broker.rest.messages import Messages
-from busproof.broker.rest.received_messages import message_answer
+from busproof.broker.rest.received_messages import answer_message
 
 from .. import raw
 from ..fuzz import fuzzing
@@ -117,7 +117,7 @@ def test_every_type_of_a_value_can_be_shown() -> None:
         "Transfer-Encoding": "chunked",
         "white space": 1,
     }
-    answer = message_answer(bytes(message.encode()), None, "http://localhost/q/messages")
+    answer = answer_message(bytes(message.encode()), None, "http://localhost/q/messages")
     names = [name for name, _ in answer.headers]
     assert ["BrokerProperties", "none", "list", "bytes", "big"] == names
     assert all(text.isascii() and text.isprintable() for _, text in answer.headers)

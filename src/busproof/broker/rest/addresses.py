@@ -68,15 +68,15 @@ def address_of(method: str, target: str) -> Address | None:
     low = [part.lower() for part in parts]
     query = dict(parse_qsl(url.query))
     if method == "POST" and low[1:] and low[-1] == MESSAGES:
-        return Address(operation=Operation.SEND, path=_path(parts[:-1]), query=query)
+        return Address(operation=Operation.SEND, path=_join_path(parts[:-1]), query=query)
     if method in AT_HEAD and low[2:] and low[-2:] == [MESSAGES, HEAD]:
-        return Address(operation=AT_HEAD[method], path=_path(parts[:-2]), query=query)
+        return Address(operation=AT_HEAD[method], path=_join_path(parts[:-2]), query=query)
     if method in OF_LOCKED and low[3:] and low[-3] == MESSAGES:
-        token = _token(unquote(parts[-1]))
+        token = _read_token(unquote(parts[-1]))
         if token is not None:
             return Address(
                 operation=OF_LOCKED[method],
-                path=_path(parts[:-3]),
+                path=_join_path(parts[:-3]),
                 message=unquote(parts[-2]),
                 token=token,
                 query=query,
@@ -84,11 +84,11 @@ def address_of(method: str, target: str) -> Address | None:
     return None
 
 
-def _path(parts: list[str]) -> str:
+def _join_path(parts: list[str]) -> str:
     return "/".join(map(unquote, parts))
 
 
-def _token(text: str) -> UUID | None:
+def _read_token(text: str) -> UUID | None:
     """Return a lock token; `None` if the text is none, so that the path is of an entity."""
     try:
         return UUID(text)

@@ -6,7 +6,7 @@ from busproof.broker.admin import atom
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.http_requests import Answer
 
-__all__ = ["UNAUTHORIZED", "refused"]
+__all__ = ["UNAUTHORIZED", "answer_refusal"]
 
 UNAUTHORIZED: Final = "amqp:unauthorized-access"
 STATUSES: Final = {
@@ -18,7 +18,7 @@ STATUSES: Final = {
 ERROR: Final = "application/xml;charset=utf-8"
 
 
-def refused(refusal: Refusal) -> Answer:
+def answer_refusal(refusal: Refusal) -> Answer:
     """Return the answer to a request that is refused."""
     status = STATUSES.get(refusal.condition, refusal.status)
     return Answer(status, atom.error(status, refusal.description), ERROR)

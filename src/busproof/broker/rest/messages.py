@@ -14,10 +14,10 @@ from busproof.broker.core import Hub
 from busproof.broker.direct_actions import locked_by
 from busproof.broker.http_requests import Answer, Later, Request, Room
 from busproof.broker.rest.addresses import Address, Operation
-from busproof.broker.rest.errors import UNAUTHORIZED, refused
+from busproof.broker.rest.errors import UNAUTHORIZED, answer_refusal
 from busproof.broker.rest.polls import Poll, Polls, answer_of
-from busproof.broker.rest.received_messages import http_date
-from busproof.broker.rest.sent_messages import BATCH, messages_in, single_message
+from busproof.broker.rest.received_messages import write_date
+from busproof.broker.rest.sent_messages import BATCH, read_batch, read_message
 
 __all__ = ["Messages"]
 
@@ -49,32 +49,32 @@ class Messages:
         try:
             self._check(head, address)
         except Refusal as refusal:
-            return self._refused(head, refusal)
+            return self._refuse(head, refusal)
         if address.operation is not Operation.SEND:
             sentence = f"A request to {address.operation.value[0]} has no body."
-            return Room(0, refused(Refusal("amqp:not-allowed", sentence, 413)))
+            return Room(0, answer_refusal(Refusal("amqp:not-allowed", sentence, 413)))
         most = self._hub.max_message
         length = int(head.headers.get("content-length", "0"))
-        return Room(most, refused(too_large(max(length, most + 1), most)))
+        return Room(most, answer_refusal(too_large(max(length, most + 1), most)))
 
     async def answer(self, request: Request, address: Address) -> Answer | Later:
         """Answer a request for a message operation."""
         try:
             path = self._check(request, address)
-            return await self._answered(request, address, path)
+            return await self._answer_about(request, address, path)
         except Refusal as refusal:
-            return self._refused(request, refusal)
+            return self._refuse(request, refusal)
         except Exception as error:  # noqa: BLE001 - a failing request must not affect other clients
             self._hub.complain("a request over HTTP", error)
-            return refused(
+            return answer_refusal(
                 Refusal("amqp:internal-error", "The broker failed on this request.", 500)
             )
 
-    def _refused(self, request: Request, refusal: Refusal) -> Answer:
+    def _refuse(self, request: Request, refusal: Refusal) -> Answer:
         """Return the answer to a refused request, and log it."""
         # The frames of the traceback refer to the refusal.
         refusal.__traceback__ = None
-        answer = refused(refusal)
+        answer = answer_refusal(refusal)
         self._hub.journal.info(
             "http",
             peer=request.peer,
@@ -105,7 +105,7 @@ class Messages:
         hub.statuses.check(right, path)
         return path
 
-    async def _answered(self, request: Request, address: Address, path: str) -> Answer | Later:
+    async def _answer_about(self, request: Request, address: Address, path: str) -> Answer | Later:
         client = f"http-{self._hub.era}{request.connection}"
         if address.operation is Operation.SEND:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -131,22 +131,22 @@ class Messages:
 
     def _send(self, request: Request, path: str, client: str) -> Generator[bool, None, None]:
         hub = self._hub
-        self._take_message(single_message(request, hub.now_ms()), path, client)
+        self._take_message(read_message(request, hub.now_ms()), path, client)
         yield from ()
 
     def _take_message(self, raw: bytes, path: str, client: str) -> None:
         hub = self._hub
         self._check_size(raw)
         hub.check_room()
-        take_one(hub, path, self._parsed(raw), client)
+        take_one(hub, path, self._parse(raw), client)
 
     def _send_batch(self, request: Request, path: str, client: str) -> Generator[bool, None, None]:
         hub = self._hub
-        raws = yield from messages_in(request.body, hub.limits.batch, hub.now_ms())
+        raws = yield from read_batch(request.body, hub.limits.batch, hub.now_ms())
         contents, commands = [], []
         for raw in raws:
             self._check_size(raw)
-            parsed = self._parsed(raw)
+            parsed = self._parse(raw)
             contents.append(parsed.content_when_due())
             commands.append(sending_of(hub, path, parsed))
             if len(contents) % PARSED_AT_ONCE == 0:
@@ -160,7 +160,7 @@ class Messages:
         if len(raw) > (most := self._hub.max_message):
             raise too_large(len(raw), most)
 
-    def _parsed(self, raw: bytes) -> Any:
+    def _parse(self, raw: bytes) -> Any:
         try:
             return self._hub.parsed(raw)
         except ValueError as error:
@@ -204,18 +204,18 @@ class Messages:
                 sentence = f"The lock is not of a message {address.message[:80]!r}."
                 raise Refusal(LOST, sentence, 404)
         if address.operation is Operation.RENEW:
-            return self._renewed(v.RenewLock(queue=path, lock_token=token), client)
+            return self._renew(v.RenewLock(queue=path, lock_token=token), client)
         kind = v.Complete if address.operation is Operation.COMPLETE else v.Abandon
         insist(hub.bus.ask(kind(queue=path, lock_token=token), client), path)
         return SETTLED
 
-    def _renewed(self, command: v.RenewLock, client: str) -> Answer:
+    def _renew(self, command: v.RenewLock, client: str) -> Answer:
         bus = self._hub.bus
         answer = bus.ask(command, client)
         insist(answer, command.queue)
         outcome = answer.outcome
         if not isinstance(outcome, v.Renewed) or outcome.locked_until is None:
             return SETTLED
-        until = http_date(bus.epoch_ms(outcome.locked_until))
+        until = write_date(bus.epoch_ms(outcome.locked_until))
         said = f'{{"LockedUntilUtc": "{until}"}}'
         return Answer(200, headers=(("BrokerProperties", said),))

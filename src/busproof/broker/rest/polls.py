@@ -9,8 +9,8 @@ from busproof.broker.amqp.outgoing_links import outgoing
 from busproof.broker.amqp.refusals import Refusal, refusal_of
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Answer
-from busproof.broker.rest.errors import refused
-from busproof.broker.rest.received_messages import message_answer
+from busproof.broker.rest.errors import answer_refusal
+from busproof.broker.rest.received_messages import answer_message
 from busproof.model import Answer as Decided
 
 __all__ = ["Poll", "Polls", "answer_of"]
@@ -21,12 +21,12 @@ NOTHING: Final = Answer(204)
 def answer_of(hub: Hub, decided: Decided, path: str, address: str) -> Answer:
     """Return the answer to a receive that the bus has decided."""
     if (refusal := refusal_of(decided, path)) is not None:
-        return refused(refusal)
+        return answer_refusal(refusal)
     if not isinstance(decided.outcome, v.Received):
         return NOTHING
     view = decided.outcome.message
     message, token = outgoing(hub, path, view)
-    return message_answer(message, None if token is None else UUID(bytes=token), address)
+    return answer_message(message, None if token is None else UUID(bytes=token), address)
 
 
 class Polls:

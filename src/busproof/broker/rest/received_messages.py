@@ -16,7 +16,7 @@ from busproof.broker.amqp.sections import DATA, sections_of
 from busproof.broker.http_requests import Answer
 from busproof.broker.rest.headers import is_custom, is_value
 
-__all__ = ["http_date", "message_answer"]
+__all__ = ["answer_message", "write_date"]
 
 TEXTS: Final = {
     "MessageId": "id",
@@ -36,12 +36,12 @@ GIVEN: Final = 200
 CREATED: Final = 201
 
 
-def http_date(milliseconds: float) -> str:
+def write_date(milliseconds: float) -> str:
     """Return a time in milliseconds since 1970 as a date of HTTP, to the second."""
     return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)
 
 
-def message_answer(raw: bytes, token: UUID | None, address: str) -> Answer:
+def answer_message(raw: bytes, token: UUID | None, address: str) -> Answer:
     """Return the answer with a message.
 
     Args:
@@ -51,7 +51,7 @@ def message_answer(raw: bytes, token: UUID | None, address: str) -> Answer:
     """
     came: Any = Message()
     came.decode(raw)
-    said = _said(came)
+    said = _collect_properties(came)
     headers: list[tuple[str, str]] = []
     if token is not None:
         said["LockToken"] = str(token)
@@ -63,13 +63,13 @@ def message_answer(raw: bytes, token: UUID | None, address: str) -> Answer:
     if content_type is not None and is_value(content_type):
         headers.append(("Content-Type", content_type))
     for name, value in (came.properties or {}).items():
-        if is_custom(text := _text(name)):
-            headers.append((text, json.dumps(_plain(value))))
+        if is_custom(text := _show_text(name)):
+            headers.append((text, json.dumps(_show_value(value))))
     status = GIVEN if token is None else CREATED
-    return Answer(status, _body(raw, came), "", tuple(headers))
+    return Answer(status, _join_body(raw, came), "", tuple(headers))
 
 
-def _said(came: Any) -> dict[str, Any]:
+def _collect_properties(came: Any) -> dict[str, Any]:
     """Return the broker properties of a message."""
     notes = {str(name): value for name, value in (came.annotations or {}).items()}
     said: dict[str, Any] = {
@@ -79,9 +79,9 @@ def _said(came: Any) -> dict[str, Any]:
     }
     for ours, theirs in TEXTS.items():
         if (value := getattr(came, theirs)) is not None:
-            said[ours] = _text(value)
+            said[ours] = _show_text(value)
     if notes.get(PARTITION_KEY) is not None:
-        said["PartitionKey"] = _text(notes[PARTITION_KEY])
+        said["PartitionKey"] = _show_text(notes[PARTITION_KEY])
     if NUMBER in notes:
         said["SequenceNumber"] = int(notes[NUMBER])
     dates = (
@@ -91,7 +91,7 @@ def _said(came: Any) -> dict[str, Any]:
     )
     for name, note in dates:
         if notes.get(note) is not None:
-            said[name] = http_date(int(notes[note]))
+            said[name] = write_date(int(notes[note]))
     if came.ttl:
         # The header holds 50 days; a longer time is the difference of these two.
         long = came.expiry_time - came.creation_time
@@ -99,26 +99,26 @@ def _said(came: Any) -> dict[str, Any]:
     return said
 
 
-def _text(value: Any) -> str:
+def _show_text(value: Any) -> str:
     if isinstance(value, bytes | memoryview):
         return bytes(value).decode("utf-8", "replace")
     return str(value)
 
 
-def _plain(value: Any) -> Any:
+def _show_value(value: Any) -> Any:
     """Return the value of a custom property as JSON has it: a text, if JSON has no such type."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, timestamp):
-        return http_date(value)
+        return write_date(value)
     for kind in (int, float):
         # Proton has types of its own for the numbers of AMQP.
         if isinstance(value, kind):
             return kind(value)
-    return _text(value)
+    return _show_text(value)
 
 
-def _body(raw: bytes, came: Any) -> bytes:
+def _join_body(raw: bytes, came: Any) -> bytes:
     """Return the body: the bytes of its data, or its value as text."""
     parts = list[bytes]()
     for code, _, begins, _ in sections_of(raw):
