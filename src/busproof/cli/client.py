@@ -188,9 +188,9 @@ COMMAND: Final = Command(
         option(
             "--timeout",
             type=float,
-            default=120.0,
+            default=180.0,
             metavar="SECONDS",
-            help="limit for each scenario (default: 120); a program that runs longer is ended",
+            help="limit for each scenario (default: 180); a program that runs longer is ended",
         ),
         option(
             "--jobs",

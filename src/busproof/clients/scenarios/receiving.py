@@ -140,16 +140,8 @@ def _judge_renewal(evidence: Evidence) -> Iterator[Finding]:
     if not given:
         yield miss_rule("CLIENT-14", "no message was received")
         return
-    renewals = [
-        transfer.at
-        for _, transfer in evidence.record.requests()
-        if operation_of(transfer.message) == RENEW
-    ]
-    until, lock = given[0].at, LOCK.total_seconds()
-    for at in renewals:
-        if at > until + lock:
-            break
-        until = at
+    renewals, lock = _renewals(evidence), LOCK.total_seconds()
+    until = _renewed_last(given[0].at, renewals)
     settled = _settled_at(given[0])
     if settled is None:
         yield miss_rule("CLIENT-14", "the message was not settled")
@@ -167,6 +159,24 @@ def _judge_renewal(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def _renewals(evidence: Evidence) -> list[float]:
+    """Return when the client asked for renewals of locks."""
+    return [
+        transfer.at
+        for _, transfer in evidence.record.requests()
+        if operation_of(transfer.message) == RENEW
+    ]
+
+
+def _renewed_last(begun: float, renewals: list[float]) -> float:
+    """Return from when a lock runs that was renewed in time, if it was."""
+    for at in renewals:
+        if at > begun + LOCK.total_seconds():
+            break
+        begun = at
+    return begun
+
+
 def _settled_at(transfer: Transfer) -> float | None:
     return next((outcome.at for outcome in transfer.outcomes if outcome.by_client), None)
 
@@ -177,8 +187,11 @@ def _judge_lost_lock(evidence: Evidence) -> Iterator[Finding]:
         yield miss_rule("CLIENT-15", "no message was received")
         return
     reports = [*evidence.ended.of("settled"), *evidence.ended.of("failed")]
-    late = [one for one in reports if one.at > given[0].at + LOCK.total_seconds()]
-    if not late:
+    until = _renewed_last(given[0].at, _renewals(evidence)) + LOCK.total_seconds()
+    late = [one for one in reports if one.at > until]
+    if reports and not late:
+        yield miss_rule("CLIENT-15", "the client had kept the lock of the message")
+    elif not late:
         yield miss_rule("CLIENT-15", "the program reported nothing of its settlement")
     elif late[0].event == "settled":
         yield break_rule(
@@ -241,7 +254,8 @@ def _judge_cut(evidence: Evidence) -> Iterator[Finding]:
     connections = [one for one in evidence.record.connections if one.links]
     if len(connections) < 2:
         yield miss_deed(
-            "CLIENT-21", f"the connection broke, and was not made again; received: {received}"
+            "CLIENT-21",
+            f"the connection broke, and no link was attached on another; received: {received}",
         )
     elif set(received) == {"first", "second"}:
         yield keep_rule("CLIENT-21", f"{len(connections)} connections; both messages came")
