@@ -144,6 +144,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "broker": (
         tests("tests/broker"),
         tests("tests/recorder"),
+        tests("tests/clients"),
         tests("tests/adapters/amqp", "tests/adapters/http"),
     ),
     "clients": (
@@ -155,6 +156,13 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
                 ("tools",),
             )
             for part in ("administration", "data")
+        ),
+    ),
+    "clients-judged": (
+        Step(
+            "clients judged",
+            f"{BIN / 'python'} tools/clients_judged.py",
+            ("tools", "examples/clients"),
         ),
     ),
     "benchmarks": tuple(

@@ -23,6 +23,8 @@ from busproof.history.conformance import Conformance, Verdict
 from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
 from busproof.reports import conformance, overview
 
+CLIENTS: Final = "<!-- clients judged -->"
+"""Where the section on clients begins, which `tools/clients_judged.py` writes last on the page."""
 BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 ALWAYS_TOLD: Final = (Verdict.SHOWN, Verdict.VIOLATED, Verdict.NOT_APPLICABLE)
 OPEN: Final = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
@@ -87,8 +89,17 @@ def main() -> int:
     except ConformanceError as error:
         print(f"tools/results_page.py: {error}", file=sys.stderr)
         return 1
-    args.output.write_text("\n".join([*parts, SPEED, *map(drawn, PLOTS)]), encoding="utf-8")
+    page = "\n".join([*parts, SPEED, *map(drawn, PLOTS)])
+    args.output.write_text(page + judged_clients(args.output), encoding="utf-8")
     return 0
+
+
+def judged_clients(page: Path) -> str:
+    """Return the section on clients that a page has, which another program writes."""
+    if not page.exists():
+        return ""
+    _, begin, rest = page.read_text(encoding="utf-8").partition(CLIENTS)
+    return f"\n{begin}{rest}" if begin else ""
 
 
 def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:

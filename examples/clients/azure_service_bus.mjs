@@ -131,6 +131,8 @@ async function settled(receiver, message, index) {
 const task = tasks[process.env.BUSPROOF_TASK];
 if (task === undefined) {
   report("unsupported", { reason: `@azure/service-bus has no ${process.env.BUSPROOF_TASK}` });
+} else if (process.env.BUSPROOF_TRANSPORT === "websocket") {
+  report("unsupported", { reason: "@azure/service-bus speaks WebSockets with TLS alone" });
 } else {
   const client = new ServiceBusClient(process.env.BUSPROOF_CONNECTION_STRING);
   try {

@@ -13,8 +13,10 @@ from azure.servicebus import (
     ServiceBusClient,
     ServiceBusMessage,
     ServiceBusReceiveMode,
+    TransportType,
 )
-from azure.servicebus._base_handler import ServiceBusSharedKeyCredential
+from azure.servicebus._base_handler import ServiceBusSharedKeyCredential, _generate_sas_token
+from azure.servicebus.management import ServiceBusAdministrationClient
 
 PARAMETERS = json.loads(os.environ["BUSPROOF_PARAMETERS"])
 CONNECTION = os.environ["BUSPROOF_CONNECTION_STRING"]
@@ -117,13 +119,6 @@ def settle(receiver, message, index):
             report("settled", message_id=message.message_id, settlement=way)
 
 
-def peek(client):
-    """Peek at messages."""
-    with client.get_queue_receiver(PARAMETERS["entity"]) as receiver:
-        for message in receiver.peek_messages(PARAMETERS["count"]):
-            report("peeked", message_id=message.message_id)
-
-
 class ShortLived:
     """A credential whose tokens are valid for as long as the task says."""
 
@@ -136,16 +131,31 @@ class ShortLived:
         """Return a token that is valid for a few seconds."""
         until = int(time.time()) + PARAMETERS["token_seconds"]
         signing = self._signing
-        from azure.servicebus._base_handler import _generate_sas_token
-
         text = _generate_sas_token(
             scopes[0], signing.policy, signing.key, timedelta(seconds=PARAMETERS["token_seconds"])
         ).token
         return AccessToken(text, until)
 
 
+def create_queues(_):
+    """Create partitioned queues."""
+    admin = ServiceBusAdministrationClient.from_connection_string(CONNECTION)
+    # As in Microsoft's sample for the emulator, which has no TLS.
+    admin._impl._client._base_url = os.environ["BUSPROOF_ADMIN"]
+    for entity in PARAMETERS["entities"]:
+        admin.create_queue(entity, enable_partitioning=True)
+        report("created", entity=entity)
+
+
 def connected():
     """Return a client with its default settings."""
+    if os.environ["BUSPROOF_TRANSPORT"] == "websocket":
+        (address,) = re.findall(r"Endpoint=([^;]+)", CONNECTION)
+        return ServiceBusClient.from_connection_string(
+            CONNECTION,
+            transport_type=TransportType.AmqpOverWebsocket,
+            custom_endpoint_address=address,
+        )
     if "token_seconds" not in PARAMETERS:
         return ServiceBusClient.from_connection_string(CONNECTION)
     client = ServiceBusClient.from_connection_string(CONNECTION)
@@ -155,7 +165,12 @@ def connected():
     return client
 
 
-TASKS = {"send": send, "schedule": schedule, "receive": receive, "peek": peek}
+TASKS = {
+    "send": send,
+    "schedule": schedule,
+    "receive": receive,
+    "create-queues": create_queues,
+}
 
 
 def main():

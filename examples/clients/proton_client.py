@@ -79,6 +79,8 @@ class Client:
 
     def connect(self) -> BlockingConnection:
         """Return the connection; connect if there is none."""
+        if os.environ["BUSPROOF_TRANSPORT"] == "websocket":
+            self.open_websocket()
         if self.connection is None:
             self.connection = BlockingConnection(
                 f"amqp://{self.address}",
@@ -151,6 +153,8 @@ class Client:
                 if tries == TRIES or not self.may_retry(refused.condition):
                     raise
                 self.pause(refused.condition)
+            except Unsupported:
+                raise
             except Exception as error:  # Proton has no common class for lost connections
                 if tries == TRIES:
                     raise
@@ -231,6 +235,14 @@ class Client:
     def send_batch(self, entity: str, messages: list[dict[str, Any]]) -> None:
         """Send messages in one transfer."""
         raise Unsupported("Proton's Python classes have no message format")
+
+    def open_websocket(self) -> None:
+        """Connect over a WebSocket."""
+        raise Unsupported("Proton's Python classes have no WebSockets")
+
+    def create_queue(self, entity: str) -> None:
+        """Create a partitioned queue over HTTP."""
+        raise Unsupported("Proton speaks no HTTP")
 
     def use_tokens(self, entity: str, seconds: int) -> None:
         """Log in by tokens that are valid for this long."""
@@ -322,7 +334,7 @@ class Tasks:
     def __init__(self, client: Client, parameters: dict[str, Any]) -> None:
         self.client = client
         self.parameters = parameters
-        self.entity = parameters["entity"]
+        self.entity = parameters.get("entity", "")
 
     def send(self) -> None:
         """Send messages, one after the other or at once."""
@@ -337,10 +349,17 @@ class Tasks:
                 self.client.idle(self.parameters.get("pause_seconds", 0))
             try:
                 self.client.send(self.entity, fields)
+            except Unsupported:
+                raise
             except Exception as error:
                 report("failed", index=index, error=str(error))
             else:
                 report("sent", index=index)
+
+    def create_queues(self) -> None:
+        """Create partitioned queues."""
+        for entity in self.parameters["entities"]:
+            self.client.create_queue(entity)
 
     def schedule(self) -> None:
         """Send messages that are due later."""

@@ -76,6 +76,8 @@ class Sender {
       settle(context, refused(context.delivery.remote_state.error?.condition ?? "rejected"));
     });
     this.link.on("released", (context) => settle(context, refused("released")));
+    // What the service asks back is given back; it gives more when it wants more.
+    this.link.on("sender_draining", () => this.link.set_drained(true));
     connection.on("disconnected", () => {
       for (const outcome of this.waiting.values()) outcome(refused(LOST));
       this.waiting.clear();
@@ -237,6 +239,8 @@ async function renewed(connection, delivery) {
 const task = tasks[process.env.BUSPROOF_TASK];
 if (task === undefined) {
   report("unsupported", { reason: `rhea has no ${process.env.BUSPROOF_TASK}` });
+} else if (process.env.BUSPROOF_TRANSPORT === "websocket") {
+  report("unsupported", { reason: "Node.js 20 has no WebSockets without a further package" });
 } else {
   const connection = connect();
   await task(connection);

@@ -1,10 +1,13 @@
 """The client of examples/clients with one fault, which BUSPROOF_FAULT names."""
 
+import contextlib
 import importlib.util
 import os
 import socket
 import sys
 import threading
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -339,7 +342,44 @@ class Despairing(example.Client):
             raise
 
 
+class WrongPath(example.Client):
+    """A WebSocket is asked for at another path."""
+
+    def open_websocket(self) -> None:
+        host, port = self.address.split(":")
+        with socket.create_connection((host, int(port))) as web:
+            web.sendall(
+                b"GET /websocket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                b"Sec-WebSocket-Protocol: amqp\r\n\r\n"
+            )
+            web.recv(1000)
+        raise example.Refused("no WebSocket")
+
+
+class Administrator(example.Client):
+    """A client that creates queues by requests of its own, each over a new connection."""
+
+    version = "2017-04"
+
+    def create_queue(self, entity: str) -> None:
+        url = f"{os.environ['BUSPROOF_ADMIN']}/{entity}?api-version={self.version}"
+        request = urllib.request.Request(url, b"", method="PUT")
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(request).close()
+
+
+class Antique(Administrator):
+    """The api-version is of a time before partitions."""
+
+    version = "2012-08"
+
+
 FAULTS = {
+    "wrong-path": WrongPath,
+    "antique": Antique,
+    "one-connection-each": Administrator,
     "session-as-property": SessionAsProperty,
     "key-as-property": KeyAsProperty,
     "key-of-everything": KeyOfEverything,

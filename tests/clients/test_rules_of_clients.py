@@ -45,6 +45,9 @@ CATCHES = {
     "committer": "CLIENT-27",
     "sleeper": "CLIENT-28",
     "despairing": "CLIENT-30",
+    "wrong-path": "CLIENT-26",
+    "antique": "CLIENT-29",
+    "one-connection-each": "CLIENT-31",
 }
 """The faults of the faulty client, and the rule that each breaks."""
 

@@ -112,6 +112,11 @@ class Listener(Protocol):
     def note(self, connection: str, data: bytes, *, by_client: bool) -> None:
         """Take bytes of a connection."""
 
+    def note_request(
+        self, method: str, target: str, headers: Mapping[str, str], connection: int
+    ) -> None:
+        """Take an HTTP request: of administration, or for a WebSocket; 0 is no connection."""
+
 
 class Disturbances:
     """The faults that wait for clients.

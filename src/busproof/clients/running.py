@@ -17,6 +17,7 @@ VARIABLES: Final = {
     "BUSPROOF_TASK": "the name of the task",
     "BUSPROOF_PARAMETERS": "the parameters of the task, a JSON object",
     "BUSPROOF_CONNECTION_STRING": "the connection string of the namespace",
+    "BUSPROOF_TRANSPORT": "tcp, or websocket for AMQP over WebSockets without TLS",
     "BUSPROOF_ADMIN": "the HTTP address for administration",
 }
 """The environment variables that every program gets."""
@@ -57,10 +58,16 @@ def run_scenario(scenario: Scenario, words: Sequence[str], limit: float) -> Resu
         scenario.prepare(bus)
         # What prepares a queue may send to it.
         bus.listen(overheard)
+        address = bus.connection_string
+        if scenario.is_web:
+            # At this port, AMQP is spoken over WebSockets alone.
+            web = bus.admin_address.rpartition(":")[2]
+            address = address.replace(f":{bus.port};", f":{web};")
         values: Mapping[str, str] = {
             "BUSPROOF_TASK": scenario.task,
             "BUSPROOF_PARAMETERS": json.dumps(scenario.parameters),
-            "BUSPROOF_CONNECTION_STRING": bus.connection_string,
+            "BUSPROOF_CONNECTION_STRING": address,
+            "BUSPROOF_TRANSPORT": "websocket" if scenario.is_web else "tcp",
             "BUSPROOF_ADMIN": bus.admin_address,
             **scenario.variables,
         }

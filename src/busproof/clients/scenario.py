@@ -76,13 +76,11 @@ class Evidence:
         record: what went over the wire.
         ended: what it reported, and how it ended.
         parameters: the parameters of its task.
-        requests: the requests over HTTP: method, target and headers.
     """
 
     record: Record
     ended: Ended
     parameters: Mapping[str, Any]
-    requests: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -98,6 +96,7 @@ class Scenario:
         parameters: the parameters of the task.
         judge: finds out what the client did.
         variables: further environment variables of the program.
+        is_web: whether AMQP is spoken over WebSockets, and over nothing else.
         idle: seconds of silence after which the broker ends a connection; 0 for none.
     """
 
@@ -109,4 +108,5 @@ class Scenario:
     parameters: Mapping[str, Any]
     judge: Callable[[Evidence], Iterable[Finding]]
     variables: Mapping[str, str] = attrs.field(factory=dict)
+    is_web: bool = False
     idle: int = 0

@@ -5,7 +5,7 @@ The broker shows its bytes while the program runs; they are read once it has end
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -61,11 +61,27 @@ class Chunk:
     data: bytes
 
 
+@attrs.frozen
+class HttpRequest:
+    """An HTTP request, with the number of its connection; 0 for one that asks for a WebSocket."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    connection: int
+
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether it asks for a WebSocket."""
+        return self.headers.get("upgrade", "").lower() == "websocket"
+
+
 class Overheard:
     """A listener that keeps all bytes; the broker calls it in a thread of its own."""
 
     def __init__(self) -> None:
         self._chunks: list[Chunk] = []
+        self._requests: list[HttpRequest] = []
         self._lock = threading.Lock()
 
     def note(self, connection: str, data: bytes, *, by_client: bool) -> None:
@@ -73,10 +89,17 @@ class Overheard:
         with self._lock:
             self._chunks.append(Chunk(time.monotonic(), connection, by_client, data))
 
+    def note_request(
+        self, method: str, target: str, headers: Mapping[str, str], connection: int
+    ) -> None:
+        """Keep an HTTP request."""
+        with self._lock:
+            self._requests.append(HttpRequest(method, target, dict(headers), connection))
+
     def record(self) -> "Record":
         """Return what went over the wire so far."""
         with self._lock:
-            return Record(tuple(self._chunks))
+            return Record(tuple(self._chunks), tuple(self._requests))
 
 
 @attrs.frozen
@@ -263,10 +286,12 @@ class Record:
 
     Args:
         chunks: the bytes, in the order in which the broker got and wrote them.
+        http: the HTTP requests, in their order.
     """
 
-    def __init__(self, chunks: tuple[Chunk, ...]) -> None:
+    def __init__(self, chunks: tuple[Chunk, ...], http: tuple[HttpRequest, ...] = ()) -> None:
         self._chunks = chunks
+        self.http = http
 
     @cached_property
     def connections(self) -> tuple[Connection, ...]:

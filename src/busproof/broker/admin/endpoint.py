@@ -89,6 +89,10 @@ class Administration:
 
     def answer(self, request: Request) -> Answer:
         """Answer a request, and log it if it changed something or was refused."""
+        if (listener := self._hub.disturbances.listener) is not None:
+            listener.note_request(
+                request.method, request.target, request.headers, request.connection
+            )
         answer = self._replied(request, self._answered)
         self._tell(request, answer)
         return answer

@@ -164,6 +164,9 @@ class WebSocket(asyncio.Protocol):
             self._way.close(CloseReason.UNSUPPORTED_DATA)
 
     def _answer(self, request: Request) -> None:
+        if (listener := self._connection.hub.disturbances.listener) is not None:
+            asked = {"upgrade": "websocket", "subprotocols": ", ".join(request.subprotocols)}
+            listener.note_request("GET", request.target, asked, 0)
         if not is_path(request.target):
             self._refuse(404, f"AMQP is spoken at {PATH}.")
         elif not _may_ask(request):

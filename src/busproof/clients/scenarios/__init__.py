@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof.clients.scenario import Scenario
-from busproof.clients.scenarios import connecting, failing, receiving, sending, transactions
+from busproof.clients.scenarios import connecting, failing, receiving, sending, transactions, web
 
 __all__ = ["SCENARIOS"]
 
@@ -13,5 +13,6 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     *failing.SCENARIOS,
     *connecting.SCENARIOS,
     *transactions.SCENARIOS,
+    *web.SCENARIOS,
 )
 """All scenarios, those that need no faults first."""
