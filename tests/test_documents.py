@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 ADAPTERS = ROOT / "docs" / "how-to" / "write-an-adapter.md"
 DEPENDENCIES = ROOT / "docs" / "dependencies.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/*.md")])
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
