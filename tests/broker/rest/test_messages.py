@@ -69,6 +69,19 @@ def test_a_message_comes_as_it_was_sent(http: Speaker) -> None:
     assert {"SequenceNumber", "EnqueuedTimeUtc", "LockedUntilUtc"} <= came.broker.keys()
 
 
+@pytest.mark.parametrize("host", ["localhost", "h\xf6st"])
+def test_the_place_of_a_message_can_be_used_whatever_the_names(
+    bus: Embedded, http: Speaker, host: str
+) -> None:
+    """Of the entity, of the message, and of the host."""
+    bus.queue("f\xfcr uns/alle")
+    path = "f%C3%BCr%20uns/alle"
+    http.send(path, "a", {"MessageId": "\xfc/?#"})
+    locked = http.ask("POST", f"/{path}/messages/head?timeout=0", Host=host)
+    assert b"a" == locked.body
+    assert 200 == http.ask("DELETE", locked.place).status
+
+
 def test_a_lock_is_renewed_given_up_and_ended(bus: Embedded, http: Speaker) -> None:
     http.send("q", "a")
     first = http.lock("q")

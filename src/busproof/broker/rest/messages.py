@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Generator
 from functools import partial
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.dispositions import token_of
@@ -173,7 +174,9 @@ class Messages:
         locks = address.operation is Operation.PEEK_LOCK
         mode = v.ReceiveMode.PEEK_LOCK if locks else v.ReceiveMode.RECEIVE_AND_DELETE
         command = v.Receive(queue=path, mode=mode)
-        messages = f"{request.base}/{path}/messages"
+        # A header has ASCII only, and the client's name of this host may have anything.
+        base = request.base if request.base.isascii() else ""
+        messages = f"{base}/{quote(path, safe='/$')}/messages"
         if seconds == 0:
             return await self._take(partial(self._receive_now, command, client, messages))
         poll = Poll(self._hub, command, client, messages)
