@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -13,7 +13,7 @@ from busproof.spec.loading import load, read_citation
 from busproof.spec.reading import Fields, read_file
 from busproof.spec.values import Citation
 
-__all__ = ["ClientRule", "client_rule", "load_client_rules"]
+__all__ = ["ClientRule", "client_rule", "load_client_rules", "view_client_rule"]
 
 _OWN: Final = Path(__file__).parent
 _FILE: Final = "clients/CLIENT.yaml"
@@ -63,6 +63,16 @@ def client_rule(name: str) -> ClientRule:
     if name not in known:
         raise UsageError(f"there is no rule {name!r} for clients; there are {', '.join(known)}")
     return known[name]
+
+
+def view_client_rule(rule: ClientRule) -> dict[str, Any]:
+    """Return a rule for clients as plain values; each citation has an English address."""
+    catalogue = load()
+    citations = [
+        attrs.asdict(citation) | {"english": catalogue.english(citation)}
+        for citation in rule.citations
+    ]
+    return attrs.asdict(rule) | {"citations": citations}
 
 
 @cache

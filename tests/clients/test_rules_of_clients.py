@@ -1,13 +1,14 @@
 """Every rule for clients has a scenario, and a faulty client that its scenario catches."""
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from busproof.clients.running import run_scenario
+from busproof.clients.running import run_scenario, run_scenarios
 from busproof.clients.scenarios import SCENARIOS
-from busproof.clients.verdicts import Verdict, judge_rules
+from busproof.clients.verdicts import Verdict, exit_code, judge_rules, level_status
 from busproof.spec import load
 from busproof.spec.client_rules import load_client_rules
 
@@ -15,6 +16,8 @@ HERE = Path(__file__).resolve().parent
 FAULTY = HERE / "faulty_client.py"
 RULES = load_client_rules()
 LIMIT = 600.0
+EXAMPLE = HERE.parents[1] / "examples" / "clients" / "proton_client.py"
+SLEEPS = "import time; time.sleep(1000)"
 
 CATCHES = {
     "session-as-property": "CLIENT-01",
@@ -59,6 +62,25 @@ def test_every_rule_has_a_scenario_and_a_fault():
 
 def test_no_bus_is_held_to_a_rule_for_clients():
     assert not {rule.id for rule in RULES} & {rule.id for rule in load().rules}
+
+
+@pytest.mark.slow
+def test_client_that_keeps_the_rules_is_not_accused():
+    """Whatever its program cannot do is not applicable, and leaves nothing open."""
+    words = [sys.executable, str(EXAMPLE)]
+    results = list(run_scenarios(SCENARIOS, words, LIMIT, len(SCENARIOS)))
+    verdicts = judge_rules(RULES, results)
+    assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {one.verdict for one in verdicts}
+    assert level_status(verdicts) == "full"
+    assert exit_code(verdicts) == 0
+
+
+@pytest.mark.slow
+def test_interrupted_run_ends_its_programs():
+    stop = threading.Event()
+    stop.set()
+    result = run_scenario(SCENARIOS[0], [sys.executable, "-c", SLEEPS], LIMIT, stop)
+    assert result.gave_up
 
 
 @pytest.mark.slow

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from busproof.cli import rules
+from busproof.cli.main import main
 from busproof.errors import SpecificationError, UsageError
 from busproof.mutants.by_machine import record
 from busproof.mutants.by_machine.record import Fate, Result, Sample
 from busproof.spec import Catalogue
+from busproof.spec.client_rules import load_client_rules
 
 AT_FIRST = ["TXN-OUTAGE", "OUTAGE-ERROR", "ERROR-PRECEDENCE"]
 """The first entries of the register that touched KEY-03."""
@@ -278,3 +280,16 @@ def test_a_broken_feature_file_is_named(evidence: Path) -> None:
 
     with pytest.raises(SpecificationError, match=r"features/broken\.feature: "):
         run("KEY-03")
+
+
+def test_rules_for_clients_are_printed_by_name_and_apart_from_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["rules", "client-17"]) == 0
+    printed = capsys.readouterr().out
+    assert "CLIENT-17: A busy service is left alone for ten seconds" in printed
+    assert "facts-throttling" in printed
+    assert main(["rules", "CLIENT", "--format", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["rules"]) == len(load_client_rules())
+    assert main(["rules", "CLIENT-99"]) == 2
+    assert "there is no rule 'CLIENT-99' for clients" in capsys.readouterr().err

@@ -13,6 +13,8 @@ from busproof.errors import UsageError
 __all__ = ["COMMAND", "run"]
 
 _WRONG_DOCUMENTS: Final = 2
+_CLIENT: Final = "CLIENT"
+"""Family of the rules for clients, which no bus is held to."""
 
 
 def run(args: Options) -> int:
@@ -31,6 +33,8 @@ def run(args: Options) -> int:
         _print_diff(catalogue, args.diff, args.format)
     elif args.changes:
         _print_changes(catalogue, args.format)
+    elif args.rule is not None and args.rule.upper().startswith(_CLIENT):
+        _print_client_rules(args.rule.upper(), args.format)
     elif args.rule is not None:
         _print_rule(catalogue, catalogue.rule(args.rule), args.format)
     else:
@@ -62,6 +66,32 @@ def _refuse_idle_filters(args: Options) -> None:
             "--edition and --family choose from the list of rules or ambiguities; "
             "leave them out beside an ID, --diff, --changes or --documents."
         )
+
+
+def _print_client_rules(name: str, form: str) -> None:
+    """Print a rule for clients, or all of them for the name of their family.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    from busproof.spec.client_rules import client_rule, load_client_rules, view_client_rule
+
+    rules = load_client_rules() if name == _CLIENT else (client_rule(name),)
+    views = [view_client_rule(rule) for rule in rules]
+    if form == "json":
+        _print_json({"rules": views})
+        return
+    if name == _CLIENT:
+        lines = [f"{rule.id}  {rule.title} ({rule.modality})" for rule in rules]
+    else:
+        (rule,), (view,) = rules, views
+        lines = [f"{rule.id}: {rule.title}", "", rule.statement, ""]
+        lines.append(f"{rule.modality}, {rule.status}; `busproof client` judges it. Stated in:")
+        lines += [
+            f"  {' '.join(filter(None, (place['source'], place['anchor'])))}: {place['english']}"
+            for place in view["citations"]
+        ]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def _print_json(value: object) -> None:

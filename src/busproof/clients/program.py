@@ -22,6 +22,8 @@ MOST_REPORTS: Final = 10_000
 LAST_LINES: Final = 12
 """Number of lines of a program's standard error that are kept."""
 LONGEST_LINE: Final = 2_000
+LOOK: Final = 0.05
+"""Time between looks whether a program has ended, in seconds."""
 GRACE: Final = 3.0
 """Time for a program to end after it was asked to, in seconds."""
 
@@ -73,8 +75,10 @@ class Ended:
         return str(reports[0].fields.get("reason", "no reason given")) if reports else None
 
 
-def run_program(words: Sequence[str], variables: Mapping[str, str], limit: float) -> Ended:
-    """Run a program until it ends, or for at most `limit` seconds.
+def run_program(
+    words: Sequence[str], variables: Mapping[str, str], limit: float, stop: threading.Event
+) -> Ended:
+    """Run a program until it ends, for at most `limit` seconds, or until `stop` is set.
 
     Raises:
         UsageError: it cannot be started.
@@ -103,13 +107,10 @@ def run_program(words: Sequence[str], variables: Mapping[str, str], limit: float
     for reader in readers:
         reader.daemon = True
         reader.start()
-    code: int | None
-    try:
-        code = process.wait(limit)
-    except subprocess.TimeoutExpired:
-        code = None
-    finally:
-        _end(process)
+    while process.poll() is None and time.monotonic() - start < limit and not stop.wait(LOOK):
+        pass
+    code = process.poll()
+    _end(process)
     for reader in readers:
         # A child of the program may keep the pipes open.
         reader.join(GRACE)

@@ -1,6 +1,7 @@
 """Runs of scenarios, several side by side, each with a broker and a process of the program."""
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final
@@ -37,18 +38,23 @@ def run_scenarios(
     Raises:
         UsageError: the program cannot be started.
     """
+    stop = threading.Event()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        running = [pool.submit(run_scenario, one, words, limit) for one in scenarios]
+        running = [pool.submit(run_scenario, one, words, limit, stop) for one in scenarios]
         try:
             for done in as_completed(running):
                 yield done.result()
         finally:
+            # After an error or Ctrl-C, no program goes on.
+            stop.set()
             for one in running:
                 one.cancel()
 
 
-def run_scenario(scenario: Scenario, words: Sequence[str], limit: float) -> Result:
-    """Run a scenario.
+def run_scenario(
+    scenario: Scenario, words: Sequence[str], limit: float, stop: threading.Event | None = None
+) -> Result:
+    """Run a scenario; once `stop` is set, its program is ended.
 
     Raises:
         UsageError: the program cannot be started, or the broker cannot listen.
@@ -71,7 +77,7 @@ def run_scenario(scenario: Scenario, words: Sequence[str], limit: float) -> Resu
             "BUSPROOF_ADMIN": bus.admin_address,
             **scenario.variables,
         }
-        ended = run_program(words, values, limit)
+        ended = run_program(words, values, limit, stop or threading.Event())
     return _judge(scenario, Evidence(overheard.record(), ended, scenario.parameters), limit)
 
 

@@ -26,7 +26,7 @@ __all__ = ["SCENARIOS"]
 
 SETTLED: Final = 1
 """Settle mode of a sending end that settles all that it sends."""
-LOCK: Final = timedelta(seconds=5)
+LOCK: Final = timedelta(seconds=8)
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 RENEW: Final = "com.microsoft:renew-lock"
 WAYS: Final = ("complete", "defer", "dead-letter", "abandon")
@@ -293,7 +293,7 @@ SCENARIOS: Final = (
     ),
     Scenario(
         name="renewal",
-        about="A message is held for three times its lock, which the client keeps.",
+        about="A message is held for two and a half times its lock, which the client keeps.",
         rules=("CLIENT-14", "CLIENT-23"),
         prepare=_fill("a", lock_duration=LOCK),
         task="receive",
@@ -301,7 +301,7 @@ SCENARIOS: Final = (
             "entity": QUEUE,
             "count": 1,
             "settlements": ["complete"],
-            "hold_seconds": 3 * LOCK.total_seconds(),
+            "hold_seconds": 2.5 * LOCK.total_seconds(),
             "renew": True,
         },
         judge=_judge_renewal,
