@@ -170,7 +170,7 @@ Feature: Batches
     Scenario: A batch for which a queue has no room is refused whole
       Given a regular queue
       And messages without key have filled the queue
-      When a batch of 3 messages of 30 MB each is sent
+      When a batch of 4 messages of 30 MB each is sent
       Then it is refused
       When everything is received and completed
       Then every message that was taken was received
@@ -179,7 +179,7 @@ Feature: Batches
     Scenario: A batch for which a partition has no room is refused whole
       Given a partitioned queue
       And messages with PartitionKey "a" have filled the partition of their key
-      When a batch of 3 messages of 30 MB each is sent
+      When a batch of 4 messages of 30 MB each is sent
       Then it is refused
       When everything is received and completed
       Then every message that was taken was received

@@ -150,13 +150,24 @@ def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     filled = Filled()
     outcome: v.Outcome = v.Done()
-    room = GB * (bus.settings[queue].max_size or 1)
+    room = GB * (bus.settings[queue].max_size or _default_size(bus))
     while len(filled.taken) * filled.size <= room and isinstance(outcome, v.Done):
         outcome, message = _sized(bus, send, carried, filled.size)
         filled.size = message.size or 0
         if isinstance(outcome, v.Done):
             filled.taken.append(message.body)
     return outcome, filled
+
+
+def _default_size(bus: Bus) -> int:
+    """SIZE-03, PREM-09: return the greatest size in GB that an entity may have if none was asked.
+
+    Where no document says which one it is, it may be any.
+    """
+    profile = bus.profile
+    rule = "PREM-09" if profile.tier is v.Tier.PREMIUM else "SIZE-03"
+    is_stated = rule not in profile.silent and not profile.is_partitioned
+    return 1 if is_stated else SIZES[v.Tier.PREMIUM][-1]
 
 
 def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[v.Outcome, v.Message]:
