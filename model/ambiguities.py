@@ -86,6 +86,7 @@ __all__ = [
     "TxnEntities",
     "TxnMessageId",
     "TxnOtherOperations",
+    "TxnOutage",
     "TxnRefusal",
 ]
 
@@ -592,6 +593,13 @@ class TxnOtherOperations(Settled):
 
     SENDS_ONLY = "sends-only"
     ALL = "all"
+
+
+class TxnOutage(Given):
+    """What becomes of a transaction whose partition goes down between its send and its commit?"""
+
+    EITHER = "either"
+    REFUSED = "refused"
 
 
 class TxnRefusal(Settled):

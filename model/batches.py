@@ -15,7 +15,7 @@ from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import ACTIVE, Action, State
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
-from busproof.model.values import DIRECT, Refusal
+from busproof.model.values import DIRECT, Key, Refusal
 
 __all__ = ["Batches", "Deletable"]
 
@@ -41,13 +41,29 @@ class Batches(Family):
             return self.rules.topics.check_status_last(entity, waiting)
         self.check(entity, messages)
         partitions = set()
+        keys = set()
+        rules: tuple[v.RuleId, ...] = ("BATCH-01",)
         for message in messages:
             key = self.rules.messages.key_of(entity, message)
             partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
-            self.rules.messages.accept(entity, message, key, partition, DIRECT)
+            if not self.rules.messages.accept(entity, message, key, partition, DIRECT):
+                rules = ("BATCH-01", "BATCH-09")
             partitions.add(partition)
+            keys.add(key)
+        rules += self.rules_of_keys(entity, messages, keys)
         only = partitions.pop() if len(partitions) == 1 else None
-        return self.rules.topics.check_status_last(entity, Answer(DONE, only, ("BATCH-01",)))
+        return self.rules.topics.check_status_last(entity, Answer(DONE, only, rules))
+
+    def rules_of_keys(
+        self, entity: Entity, messages: tuple[v.Message, ...], keys: set[Key | None]
+    ) -> tuple[v.RuleId, ...]:
+        """BATCH-04 to BATCH-06: return the rules by which the keys of a batch are accepted."""
+        if len(messages) == 1:
+            return ()
+        if entity.settings.partitioned:
+            return ("BATCH-05",) if len(keys) > 1 else ("BATCH-04",) if None not in keys else ()
+        named = {(message.session_id, message.partition_key) for message in messages}
+        return ("BATCH-06",) if len(named) > 1 else ()
 
     def check(self, entity: Entity, messages: tuple[v.Message, ...]) -> None:
         """BATCH-01, BATCH-07: check that a batch has messages and is not too large."""

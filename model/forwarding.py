@@ -24,6 +24,15 @@ MOST_DEAD_LETTERS: Final = 4
 """Maximum number of hops of a dead letter, because entities may forward in a circle."""
 
 
+RULES_OF_KINDS: Final[dict[tuple[bool, bool], v.RuleId]] = {
+    (True, False): "FWD-01",
+    (False, True): "FWD-02",
+    (True, True): "FWD-03",
+    (False, False): "FWD-06",
+}
+"""Whether source and destination are partitioned, to the rule by which the one forwards."""
+
+
 class Forwarding(Family):
     """The rules of FWD."""
 
@@ -48,6 +57,14 @@ class Forwarding(Family):
             reason = self.deliver(source, message, onward)
         if reason is not None:
             self.keep(source, message, partition, transit, reason)
+
+    def rules_of_source(self, source: Entity) -> tuple[v.RuleId, ...]:
+        """FWD-01 to FWD-04, FWD-06: return the rules by which what is sent to a source goes on."""
+        destination = self.namespace.entities.get(source.settings.forward_to or "")
+        if destination is None:
+            return ("FWD-20",)
+        kinds = source.settings.partitioned, destination.settings.partitioned
+        return (RULES_OF_KINDS[kinds], "FWD-04")
 
     def most_hops(self) -> int:
         """FWD-16 to FWD-18: return how often in a row a message may be forwarded (FORWARD-HOPS)."""

@@ -21,13 +21,21 @@ from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
 
-__all__ = ["Keys"]
+__all__ = ["SHORT_TIMEOUT", "Keys"]
 
 SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
 MESSAGE_ID: Final = "MessageId"
 SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-15, KEY-18: a timeout; only sends with a longer one must avoid a partition that is down."""
+
+
+RULES_OF_KEYS: Final[dict[str, tuple[v.RuleId, ...]]] = {
+    SESSION_ID: ("KEY-04",),
+    PARTITION_KEY: ("KEY-07",),
+    MESSAGE_ID: ("KEY-10",),
+}
+"""Property that is the key, to the rule by which it selects the partition."""
 
 
 class Keys(Family):
@@ -76,6 +84,32 @@ class Keys(Family):
             if is_open and self.namespace.choices.pick("ERROR-PRECEDENCE", named) == named[1]:
                 raise Refusal(v.Error.UNAVAILABLE, "KEY-03")
         raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")
+
+    def rules_of_place(
+        self, entity: Entity, message: v.Message, key: Key | None, timeout: int
+    ) -> tuple[v.RuleId, ...]:
+        """KEY-04, KEY-05, KEY-07, KEY-10, KEY-14: return the rules by which a message was placed.
+
+        Besides these what else matters: an outage (PART-02, KEY-15, KEY-18), a short timeout
+        (KEY-25), and other properties that might have been the key (KEY-09, KEY-24).
+        """
+        settings, is_down = entity.settings, bool(entity.base.down)
+        if not settings.partitioned:
+            return ("LIFE-01",)
+        if key is None:
+            short = timeout <= SHORT_TIMEOUT
+            if is_down:
+                return ("KEY-14", "KEY-18" if short else "KEY-15")
+            return ("KEY-14", "KEY-25") if short else ("KEY-14",)
+        rules = RULES_OF_KEYS[key.source]
+        if key.source == SESSION_ID and settings.requires_session:
+            rules += ("KEY-05",)
+        if message.session_id is not None and message.session_id == message.partition_key:
+            rules += ("KEY-09",)
+        is_apart = settings.duplicate_detection and message.message_id is not None
+        if is_apart and key.source != MESSAGE_ID:
+            rules += ("KEY-24",)
+        return (*rules, "PART-02") if is_down else rules
 
     def home(self, entity: Entity, key: Key) -> int:
         """KEY-02, KEY-20: return the partition that a key selects, always the same for one value.

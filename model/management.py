@@ -194,6 +194,8 @@ class Management(Family):
             transfer_dead_letters=0 if transfers is None else len(transfers.messages),
         )
         rules = ("MGMT-11", *self.rules_of_description(entity))
+        if own:
+            rules += self.rules.sizes.rules_of_size(entity)
         return Answer(v.Described(description=description), rules=rules)
 
     def rules_of_description(self, entity: Entity) -> tuple[v.RuleId, ...]:

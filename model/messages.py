@@ -13,6 +13,7 @@ from busproof import vocabulary as v
 from busproof.model.ambiguities import KeyOrder, ReceiveInOutage, RegularOrder, SequenceGaps
 from busproof.model.answers import DONE, EMPTY, Answer, view_of
 from busproof.model.family import Family, handles
+from busproof.model.keys import SHORT_TIMEOUT
 from busproof.model.life_cycle import LIFE_CYCLE, Action
 from busproof.model.state import Entity, Partition, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, InTransit, Key, Refusal
@@ -20,15 +21,15 @@ from busproof.model.values import DIRECT, EntityKind, InTransit, Key, Refusal
 __all__ = ["Messages"]
 
 OPEN: Final = v.EntityStatus.ACTIVE
-RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
-    None: ("KEY-14",),
-    "SessionId": ("KEY-04",),
-    "PartitionKey": ("KEY-07",),
-    "MessageId": ("KEY-10",),
-}
-"""Property that is the key, to the rule by which it selects the partition."""
+SENT: Final[tuple[v.RuleId, ...]] = ("LIFE-01",)
+UNKEYED: Final[tuple[v.RuleId, ...]] = ("KEY-14",)
+"""Rules by which a send is accepted without a key, as most are: by a regular entity, or others."""
 QUEUE: Final = EntityKind.QUEUE
-RULES_OF_QUEUES: Final[tuple[v.RuleId, ...]] = ("LIFE-01",)
+PEEK_LOCK: Final = v.ReceiveMode.PEEK_LOCK
+RULES_OF_QUEUES: Final[dict[v.ReceiveMode, tuple[v.RuleId, ...]]] = {
+    PEEK_LOCK: ("LIFE-01", "LOCK-01"),
+    v.ReceiveMode.RECEIVE_AND_DELETE: ("LIFE-01",),
+}
 
 
 class Messages(Family):
@@ -45,11 +46,16 @@ class Messages(Family):
         self.rules.limits.check_message(message)
         key = self.key_of(entity, message)
         partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
-        rules = RULES_OF_KEYS[key and key.source]
+        if key is None and not entity.base.down and command.timeout > SHORT_TIMEOUT:
+            rules = UNKEYED if entity.settings.partitioned else SENT
+        else:
+            rules = self.rules.keys.rules_of_place(entity, message, key, command.timeout)
         if not self.accept(entity, message, key, partition, DIRECT):
             rules = ("KEY-11" if entity.settings.partitioned else "DUP-04", *rules)
         elif entity.subscriptions is not None:
             rules = ("TOPIC-01" if entity.subscriptions else "TOPIC-04", *rules)
+        elif entity.settings.forward_to is not None:
+            rules += self.rules.forwarding.rules_of_source(entity)
         answer = Answer(DONE, partition, rules)
         return (
             answer if entity.status is OPEN else self.rules.topics.check_status_last(entity, answer)
@@ -186,14 +192,18 @@ class Messages(Family):
         if view is None:
             return Answer(EMPTY, rules=self.rules_of_nothing(entity, connection))
         plain = session is None and entity.kind is QUEUE
-        rules = RULES_OF_QUEUES if plain else self.rules_of_receive(entity, session)
+        rules = RULES_OF_QUEUES[command.mode]
+        if not plain:
+            rules += self.rules_of_receive(entity, session)
         return Answer(v.Received(message=view), rules=rules)
 
     def rules_of_receive(self, entity: Entity, session: Session | None) -> tuple[v.RuleId, ...]:
-        """KEY-06, TOPIC-20, DLQ-07: return the rules by which a message is received."""
+        """KEY-06, TOPIC-20, DLQ-07, DLQ-12: return what else decides that a message is given."""
         if session is not None:
-            return ("LIFE-01", "KEY-06")
-        return ("LIFE-01", "TOPIC-20" if entity.kind is EntityKind.SUBSCRIPTION else "DLQ-07")
+            return ("KEY-06",)
+        if entity.kind is EntityKind.SUBSCRIPTION:
+            return ("TOPIC-20",)
+        return ("DLQ-07", "DLQ-12") if entity.settings.partitioned else ("DLQ-07",)
 
     def rules_of_nothing(self, entity: Entity, connection: str) -> tuple[v.RuleId, ...]:
         """LIFE-08, LIFE-09: return the rules by which nothing is received."""

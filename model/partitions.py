@@ -116,7 +116,7 @@ class Partitions(Family):
         if entity is not None:
             journal.touch(entity.base)
             entity.base.down = frozenset(number for number in after if number < most)
-        return Answer(DONE, rules=("PART-05",))
+        return Answer(DONE, rules=("PART-05", "PART-02" if down else "PART-04"))
 
     def fill_cache(
         self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode

@@ -78,10 +78,10 @@ class Premium(Family):
         if oldest and self.namespace.reading(PremiumOldest) is PremiumOldest.SUPPORTED:
             return wanted
         # Where the edition is silent, only a profile that says so lets the option be always on.
-        named = self.namespace.profile.readings.get(PremiumOldest.entry)
+        named = self.namespace.named_reading(PremiumOldest)
         checkbox = self.namespace.known_reading(PremiumCheckbox)
         if checkbox is PremiumCheckbox.ALWAYS_ON and (
-            not oldest or named == PremiumOldest.NOT_SUPPORTED
+            not oldest or named is PremiumOldest.NOT_SUPPORTED
         ):
             return True
         free = (PremiumCheckbox.NO_EFFECT, PremiumCheckbox.REFUSED)

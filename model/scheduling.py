@@ -39,8 +39,7 @@ class Scheduling(Family):
         rules: tuple[v.RuleId, ...] = ("SCHED-03",)
         if key is not None:
             rules += ("SCHED-09",)
-        if command.delay <= 0:
-            rules += ("SCHED-14",)
+        rules += ("SCHED-01", "SCHED-02") if command.delay > 0 else ("SCHED-14",)
         return self.rules.topics.check_status_last(entity, Answer(outcome, partition, rules))
 
     def place(self, entity: Entity, message: v.Message, key: Key | None) -> int:

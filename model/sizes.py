@@ -136,6 +136,17 @@ class Sizes(Family):
             return whole
         return self.namespace.choices.pick("SIZE-04", (whole, size))
 
+    def rules_of_size(self, entity: Entity) -> tuple[v.RuleId, ...]:
+        """SIZE-04, SIZE-06, PREM-10: return the rule by which a description tells a size."""
+        profile, partitioned = self.namespace.profile, entity.settings.partitioned
+        if profile.is_premium:
+            rule: v.RuleId = "PREM-10"
+            is_silent = partitioned
+        else:
+            rule = "SIZE-04" if partitioned else "SIZE-06"
+            is_silent = False
+        return () if is_silent or not self.namespace.states(rule) else (rule,)
+
     def used(self, entity: Entity) -> int:
         """SIZE-13: return how many bytes an entity uses."""
         return sum(partition.bytes for partition in entity.partitions)

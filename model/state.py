@@ -371,6 +371,10 @@ class NamespaceState(Record):
         """Return the reading that the profile names or this bus has chosen; `None` if neither."""
         if self.readings and (chosen := self.readings.get(kind.entry)) is not None:
             return kind.named(chosen)
+        return self.named_reading(kind)
+
+    def named_reading(self, kind: type[R]) -> R | None:
+        """Return the reading that the profile names; `None` if it leaves the ambiguity open."""
         fixed: R | None = self.fixed.get(kind)
         if fixed is None:
             fixed = kind.named(self.profile.readings.get(kind.entry))

@@ -245,7 +245,7 @@ class Topics(Family):
             availability=self.rules.management.availability(topic),
         )
         changing = self.rules.management.rules_of_description(topic)
-        rules = ("MGMT-11", "TOPIC-24", *changing)
+        rules = ("MGMT-11", "TOPIC-24", *changing, *self.rules.sizes.rules_of_size(topic))
         return Answer(v.TopicDescribed(description=description), rules=rules)
 
     @handles(v.UpdateTopic)

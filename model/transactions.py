@@ -41,6 +41,7 @@ from busproof.model.ambiguities import (
     TxnEntities,
     TxnMessageId,
     TxnOtherOperations,
+    TxnOutage,
     TxnRefusal,
 )
 from busproof.model.answers import DONE, Answer
@@ -350,7 +351,7 @@ class Transactions(Family):
 
     def is_stopped(self) -> bool:
         """TXN-OUTAGE: return whether the outage of a partition refuses the commit of a send."""
-        if self.namespace.profile.readings.get("TXN-OUTAGE") == "refused":
+        if self.namespace.reading(TxnOutage) is TxnOutage.REFUSED:
             return True
         return not self.namespace.prefers("TXN-OUTAGE", "accepted", to="refused")
 

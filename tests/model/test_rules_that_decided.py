@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import attrs
 import pytest
 from model_driver import SECOND, Bus, profile
 
@@ -26,7 +27,18 @@ WITHIN = v.Send(queue="q", message=KEYED, transaction="x")
 BEGUN = v.BeginTransaction(transaction="x")
 LOCKED = v.Receive(queue="q")
 DEFERRED = v.Defer(queue="q", lock_token="1/1")
+DELETE = v.ReceiveMode.RECEIVE_AND_DELETE
+DOWN = v.TakePartitionDown(queue="q", partition=2)
+KEYED_SENT = v.Send(queue="q", message=KEYED)
+PARTITIONED_SESSIONS = v.CreateQueue(queue="q", partitioned=True, requires_session=True)
+ALIKE = v.Send(queue="q", message=v.Message(body="m", session_id="k", partition_key="k"))
+NAMED = v.Send(queue="q", message=v.Message(body="m", partition_key="k", message_id="i"))
+COPY_IN_BATCH = ("BATCH-01", "BATCH-09")
 LATER = v.Schedule(queue="q", message=KEYED, delay=SECOND)
+
+
+def batch(*messages: v.Message) -> v.SendBatch:
+    return v.SendBatch(queue="q", messages=messages)
 
 
 @pytest.mark.parametrize(
@@ -46,30 +58,31 @@ LATER = v.Schedule(queue="q", message=KEYED, delay=SECOND)
         (
             [REGULAR, v.UpdateQueue(queue="q", status=v.EntityStatus.RECEIVE_DISABLED)],
             SENT,
-            ("MGMT-28", "KEY-14"),
+            ("MGMT-28", "LIFE-01"),
         ),
-        ([REGULAR, SENT], LOCKED, ("LIFE-01",)),
+        ([REGULAR, SENT], LOCKED, ("LIFE-01", "LOCK-01")),
+        ([REGULAR, SENT], attrs.evolve(LOCKED, mode=DELETE), ("LIFE-01",)),
         ([REGULAR], LOCKED, ()),
         ([PARTITIONED], LOCKED, ("LIFE-09",)),
         (
             [SESSIONS, IN_SESSION, ACCEPTED],
             HELD,
-            ("LIFE-01", "KEY-06"),
+            ("LIFE-01", "LOCK-01", "KEY-06"),
         ),
         (
             [REGULAR, SENT, LOCKED, v.DeadLetter(queue="q", lock_token="1/1")],
             v.Receive(queue=f"q{v.DEAD_LETTERS}"),
-            ("LIFE-01", "DLQ-07"),
+            ("LIFE-01", "LOCK-01", "DLQ-07"),
         ),
         ([REGULAR, SENT, SENT], v.ReceiveBatch(queue="q", count=2), ("BATCH-12", "BATCH-14")),
         ([REGULAR, SENT], v.DeleteBatch(queue="q", count=2), ("BATCH-15", "BATCH-18")),
-        ([REGULAR], v.GetQueue(queue="q"), ("MGMT-11", "MGMT-22")),
+        ([REGULAR], v.GetQueue(queue="q"), ("MGMT-11", "MGMT-22", "SIZE-06")),
         (
             [PARTITIONED, v.TakePartitionDown(queue="q", partition=0)],
             v.GetQueue(queue="q"),
             ("MGMT-11", "MGMT-21", "MGMT-23", "MGMT-20"),
         ),
-        ([REGULAR, LATER], v.GetQueue(queue="q"), ("MGMT-11", "MGMT-22", "MGMT-30")),
+        ([REGULAR, LATER], v.GetQueue(queue="q"), ("MGMT-11", "MGMT-22", "MGMT-30", "SIZE-06")),
         ([TOPIC], v.GetTopic(topic="t"), ("MGMT-11", "TOPIC-24", "MGMT-22")),
         ([PARTITIONED], v.UpdateQueue(queue="q"), ("MGMT-12", "MGMT-17")),
         ([REGULAR], v.UpdateQueue(queue="q", forward_to=""), ("MGMT-12", "FWD-05")),
@@ -100,7 +113,7 @@ LATER = v.Schedule(queue="q", message=KEYED, delay=SECOND)
         ([REGULAR, SENT, LOCKED, DEFERRED], v.Peek(queue="q", count=9), ("LIFE-07", "DEFER-09")),
         ([REGULAR, LATER], v.Peek(queue="q", count=1), ("LIFE-07", "PART-19", "SCHED-08")),
         ([REGULAR], v.Peek(queue="q", session_id="s"), ("LIFE-07", "SESS-23")),
-        ([PARTITIONED], LATER, ("SCHED-03", "SCHED-09")),
+        ([PARTITIONED], LATER, ("SCHED-03", "SCHED-09", "SCHED-01", "SCHED-02")),
         ([REGULAR], v.Schedule(queue="q", message=MESSAGE, delay=0), ("SCHED-03", "SCHED-14")),
         ([SESSIONS, ACCEPTED], v.GetSessionState(queue="q", session_id="s"), ("SESS-16",)),
         ([SESSIONS, ACCEPTED, STATE], v.GetSessionState(queue="q", session_id="s"), ("SESS-17",)),
@@ -113,6 +126,27 @@ LATER = v.Schedule(queue="q", message=KEYED, delay=SECOND)
             [TOPIC, SUBSCRIPTION],
             v.AcceptSession(queue=v.subscription_path("t", "a"), session_id="s"),
             ("SESS-03", "TOPIC-13"),
+        ),
+        ([PARTITIONED], attrs.evolve(SENT, timeout=SECOND), ("KEY-14", "KEY-25")),
+        ([PARTITIONED, DOWN], SENT, ("KEY-14", "KEY-15")),
+        ([PARTITIONED, DOWN], attrs.evolve(SENT, timeout=SECOND), ("KEY-14", "KEY-18")),
+        ([PARTITIONED, DOWN], KEYED_SENT, ("KEY-07", "PART-02")),
+        ([REGULAR], KEYED_SENT, ("LIFE-01",)),
+        ([PARTITIONED_SESSIONS], IN_SESSION, ("KEY-04", "KEY-05")),
+        ([PARTITIONED], ALIKE, ("KEY-04", "KEY-09")),
+        ([UNIQUE], NAMED, ("KEY-07", "KEY-24")),
+        ([PARTITIONED], DOWN, ("PART-05", "PART-02")),
+        ([PARTITIONED, DOWN], v.BringPartitionUp(queue="q", partition=2), ("PART-05", "PART-04")),
+        ([UNIQUE, COPY], v.SendBatch(queue="q", messages=(COPY.message,)), COPY_IN_BATCH),
+        ([PARTITIONED], batch(KEYED, KEYED), ("BATCH-01", "BATCH-04")),
+        ([PARTITIONED], batch(MESSAGE, MESSAGE), ("BATCH-01",)),
+        ([PARTITIONED], batch(MESSAGE, KEYED), ("BATCH-01", "BATCH-05")),
+        ([REGULAR], batch(MESSAGE, KEYED), ("BATCH-01", "BATCH-06")),
+        ([REGULAR], batch(KEYED, KEYED), ("BATCH-01",)),
+        (
+            [PARTITIONED, SENT, LOCKED, v.DeadLetter(queue="q", lock_token="1/1")],
+            v.Receive(queue=f"q{v.DEAD_LETTERS}", mode=DELETE),
+            ("LIFE-01", "DLQ-07", "DLQ-12"),
         ),
         ([PARTITIONED, BEGUN], WITHIN, ("TXN-01", "TXN-05")),
         ([PARTITIONED, BEGUN, WITHIN], WITHIN, ("TXN-02", "TXN-10")),
@@ -150,6 +184,7 @@ def test_answer_names_the_rules_that_decided_it(
             SCHEDULED_COUNT="left-out",
             TXN_REFUSAL="at-send",
             COUNTS_IN_OUTAGE="left-out",
+            BATCH_KEYS="split",
         )
     )
     for earlier in before:
@@ -169,3 +204,42 @@ def test_receive_finds_nothing_because_another_front_end_has_it() -> None:
     bus.namespace.rules.partitions.cache(second, "c2", v.ReceiveMode.PEEK_LOCK)
     answer = bus.ask(v.Receive(queue="q"))
     assert (v.Empty(), ("LIFE-08",)) == (answer.outcome, answer.rules)
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "rule"),
+    [
+        (True, False, "FWD-01"),
+        (False, True, "FWD-02"),
+        (True, True, "FWD-03"),
+        (False, False, "FWD-06"),
+    ],
+)
+def test_send_to_a_source_names_the_rule_by_which_it_goes_on(
+    bus: Bus, *, source: bool, destination: bool, rule: str
+) -> None:
+    bus.create("end", partitioned=destination)
+    bus.create(partitioned=source, forward_to="end")
+    rules = bus.ask(SENT).rules
+    assert (rule, "FWD-04") == rules[-2:]
+    bus.done(v.DeleteQueue(queue="end"))
+    assert "FWD-20" == bus.ask(SENT).rules[-1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "partitioned", "rules"),
+    [
+        ({}, False, {"SIZE-06"}),
+        ({"edition": "cs-2020-12"}, True, {"SIZE-04"}),
+        ({}, True, set()),
+        ({"tier": "basic"}, True, set()),
+        ({"tier": "premium", "edition": "cs-2020-12"}, False, {"PREM-10"}),
+    ],
+)
+def test_description_names_the_rule_of_the_size_that_it_tells(
+    asked: dict[str, str], rules: set[str], *, partitioned: bool
+) -> None:
+    bus = Bus(profile(**asked))
+    bus.create(partitioned=partitioned)
+    of_size = {"SIZE-04", "SIZE-06", "PREM-10"}
+    assert rules == of_size.intersection(bus.ask(v.GetQueue(queue="q")).rules)

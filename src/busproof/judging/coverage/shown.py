@@ -53,13 +53,16 @@ OBSERVERS: Final[dict[str, type[Family]]] = {
 OF_TOPICS: Final = (EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
 PROMISED: Final = frozenset(
     (
-        *("BATCH-01", "DEFER-01", "FEAT-18", "FILTER-07", "KEY-04", "KEY-07", "KEY-10", "KEY-14"),
+        *("BATCH-01", "BATCH-04", "BATCH-09", "DEFER-01", "DLQ-12", "FEAT-18", "FILTER-07"),
+        *("FWD-01", "FWD-02", "FWD-03", "FWD-04", "FWD-06", "FWD-20"),
+        *("KEY-04", "KEY-05", "KEY-07", "KEY-10", "KEY-14", "KEY-24", "LOCK-01"),
+        *("PART-02", "PART-04", "PREM-10", "SCHED-01", "SCHED-02", "SIZE-04", "SIZE-06"),
         *("LIFE-01", "LIFE-08", "LOCK-11", "MGMT-01", "MGMT-02", "MGMT-11", "MGMT-12", "MGMT-15"),
         *("PART-05", "PREM-03", "SCHED-03", "SCHED-04", "SESS-03", "SESS-08", "SESS-13"),
         *("SESS-17", "TOPIC-03", "TOPIC-22", "TXN-01", "TXN-02", "TXN-12", "TXN-13"),
     )
 )
-"""Rules by which a request succeeds, which only later answers show."""
+"""Rules by which a request succeeds, which only later answers show, or a detail of this one."""
 
 
 def shown_by(coverage: Coverage, answer: Answer) -> Rules:

@@ -270,8 +270,7 @@ class Clock:
             try:
                 chosen = self._choose(event, optional)
             except BaseException:
-                # An undo sets the others again.
-                for timer in (*due, *optional, *rest):
+                for timer in popped:
                     self._timers.restore(timer)
                 raise
             due += chosen
