@@ -179,7 +179,7 @@ vulnerabilities: .venv-lock/.installed node-there ## ask the package indexes of 
 		.venv-lock/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
 			--requirement $$each || failed="$$failed $$each"; \
 	done; \
-	for each in tools/*/package-lock.json; do \
+	for each in tools/*/package-lock.json examples/clients/package-lock.json; do \
 		echo "== $$each"; \
 		(cd $$(dirname $$each) && npm audit --package-lock-only) || failed="$$failed $$each"; \
 	done; \

@@ -28,6 +28,7 @@ from wsproto.events import (
 )
 
 from busproof.broker.amqp.websocket import PIECE, WebSocket
+from busproof.broker.disturbances import Disturbances
 from busproof.broker.limits import Limits
 
 from . import raw
@@ -321,6 +322,7 @@ class Taken:
     def __init__(self) -> None:
         self.hub = self.rota = self
         self.limits = Limits()
+        self.disturbances = Disturbances(cast(Any, None))
         self.turns: list[Callable[[], None]] = []
         self.taken: list[bytes] = []
 
