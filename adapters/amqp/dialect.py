@@ -24,6 +24,7 @@ class Dialect:
     """A protocol of Service Bus.
 
     Attributes:
+        fills: whether messages of any size can be sent to a service that is not ours.
         suffix: what names an implementation by the protocol, after its own name.
         of_all: capabilities of every service with it that cannot be probed.
         of_broker: capabilities of the embedded broker.
@@ -39,6 +40,7 @@ class Dialect:
     connect: Callable[[Target, float], Connected]
     begin: Callable[[Setting], Scenario] = Scenario
     suffix: str = ""
+    fills: bool = True
     check: Mapping[v.Capability, Callable[[Ask], bool]] = attrs.field(factory=dict)
 
     def clients(self, target: Target, timeout: float) -> Clients:

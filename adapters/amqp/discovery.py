@@ -77,7 +77,7 @@ def discovered(
     wanting = {one for one, holds in dialect.check.items() if one in found and not holds(ask)}
     capabilities = dialect.of_all | (found - wanting)
     partitions = 1 if tier not in (None, v.Tier.PREMIUM) else _namespace_partitions(ask)
-    if target.disposable:
+    if target.disposable and dialect.fills:
         capabilities |= {v.Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
     return Discovered(

@@ -11,7 +11,7 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
 
-__all__ = ["STANDS_FOR", "decoded", "encoded", "enveloped"]
+__all__ = ["STANDS_FOR", "STANDS_IN", "decoded", "encoded", "enveloped"]
 
 MILLISECOND: Final = 1000
 """Microseconds in a millisecond."""

@@ -34,20 +34,16 @@ def ask(scenario: HttpScenario, command: c.Command, client: HttpClient) -> v.Out
 
 def _send(scenario: HttpScenario, command: c.Send, client: HttpClient) -> v.Outcome:
     message = command.message
-    if command.transaction is not None or not _can_carry(message):
+    if command.transaction is not None or not can_carry(message.properties):
         return v.Unsupported(detail="HTTP cannot carry a property of this name, or a transaction")
     scenario.names.note(message)
     client.send(scenario.path(command.queue), headers_of(message), message.body.encode())
     return o.Done()
 
 
-def _can_carry(message: v.Message) -> bool:
-    # A size is a body of that many bytes, for tests that fill entities.
-    return can_carry(message.properties) and message.size is None
-
-
 def _send_batch(scenario: HttpScenario, command: c.SendBatch, client: HttpClient) -> v.Outcome:
-    if command.transaction is not None or not all(map(_can_carry, command.messages)):
+    carried = all(can_carry(message.properties) for message in command.messages)
+    if command.transaction is not None or not carried:
         return v.Unsupported(detail="HTTP cannot carry a property of this name, or a transaction")
     for message in command.messages:
         scenario.names.note(message)

@@ -27,6 +27,7 @@ OF_BROKER: Final = OF_ALL | {
     v.Capability.AVAILABILITY,
     v.Capability.BATCHES,
     v.Capability.DEAD_LETTER_FORWARDING,
+    v.Capability.DISPOSABLE_NAMESPACE,
     v.Capability.DUPLICATE_DETECTION,
     v.Capability.ENTITY_STATUS,
     v.Capability.FILTERS,
@@ -70,6 +71,7 @@ def _keep_content_types(ask: Ask) -> bool:
 
 OVER_HTTP: Final = Dialect(
     suffix=" over HTTP",
+    fills=False,
     of_all=OF_ALL,
     of_broker=OF_BROKER,
     ask=ask,

@@ -9,6 +9,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.http_connection import HttpAnswer
+from busproof.adapters.amqp.messages import STANDS_FOR, STANDS_IN
 
 __all__ = ["BATCH", "Names", "can_carry", "headers_of", "read_message", "words_in", "write_batch"]
 
@@ -86,6 +87,9 @@ def properties_of(message: v.Message) -> dict[str, Any]:
     """Return the broker properties of a message to send."""
     texts = {theirs: getattr(message, ours) for theirs, ours in TEXTS.items()}
     said: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
+    if message.size is not None:
+        # Only our own broker, whose namespace may be filled, is sent messages with a size.
+        said |= {STANDS_FOR: message.size, STANDS_IN: message.stands_in}
     if message.time_to_live is not None:
         said["TimeToLive"] = message.time_to_live / v.MICROSECONDS
     return said
@@ -124,6 +128,7 @@ def read_message(answer: HttpAnswer, names: Names, *, locked: bool) -> v.Message
         **texts,
         content_type=content_type if content_type in names.content_types else None,
         properties=dict(_read_custom(answer, names)),
+        size=_read_number(said.get(STANDS_FOR)),
         sequence_number=_read_number(said.get("SequenceNumber")),
         delivery_count=_read_number(said.get("DeliveryCount")) if locked else None,
         lock_token=_read_text(said.get("LockToken")) if locked else None,

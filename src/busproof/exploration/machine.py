@@ -189,7 +189,10 @@ class Explored(stateful.RuleBasedStateMachine):
         self.world.connection = connection
         for _ in range(times):
             made = row.make(self.world, **drawn)
-            event = None if made is None else self.sequence.ask(made, connection)
+            event = None
+            # The entity of a row may be one that the bus cannot have, and no prologue created.
+            if made is not None and self.world.scope.allows(made):
+                event = self.sequence.ask(made, connection)
             if event is None:
                 continue
             self.world.learn(event, receipt)

@@ -153,6 +153,25 @@ def test_an_action_changes_what_comes(ask: Ask) -> None:
     assert {"RuleName": "r", "new-one": "x"} in [dict(view.properties) for view in found]
 
 
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "in a batch"])
+def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, *, together: bool) -> None:
+    """So ten short messages fill a GB, and the eleventh does not fit."""
+    ask(v.CreateQueue(queue="q", partitioned=False))
+    messages = [v.Message(body=f"m{n}", size=100_000_000, stands_in=True) for n in range(11)]
+    sends = [
+        v.SendBatch(queue="q", messages=(message,))
+        if together
+        else v.Send(queue="q", message=message)
+        for message in messages
+    ]
+    answers = [ask(send) for send in sends]
+    assert [v.Done()] * 10 == answers[:10]
+    assert v.Error.QUOTA_EXCEEDED is error_of(answers[10])
+    assert 100_000_000 == message_of(ask(v.Receive(queue="q"))).size
+    too_large = v.Message(body="m", size=300_000)
+    assert v.Error.MESSAGE_TOO_LARGE is error_of(ask(v.Send(queue="q", message=too_large)))
+
+
 def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter, ask: Ask) -> None:
     ask(v.CreateQueue(queue="q"))
     observed = adapter.do(v.Send(queue="q", message=v.Message(body="a")), "c1")

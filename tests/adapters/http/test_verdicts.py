@@ -97,6 +97,7 @@ def test_capabilities_of_a_service_over_http_are_found_out(service: Embedded) ->
     declared = adapter.declaration.capabilities
     adapter.stop()
     assert OVER_HTTP.of_broker - declared <= {
+        v.Capability.DISPOSABLE_NAMESPACE,
         v.Capability.LEGACY_ENTITIES,
         v.Capability.LIMITS,
         v.Capability.API_VERSIONS,

@@ -48,6 +48,10 @@ def http(bus: Embedded) -> Iterator[Speaker]:
         ('{"TimeToLive": true}', "TimeToLive is 'true'"),
         ('{"TimeToLive": 1e999}', "TimeToLive is 'Infinity'"),
         ('{"TimeToLiveTimeSpan": "40"}', "a time span such as 0.00:00:40"),
+        (
+            '{"x-opt-busproof-size": "1"}',
+            "x-opt-busproof-size is '1'; it has to be a number of bytes",
+        ),
         ('{"MessageId": 3}', "MessageId is '3'; it has to be a string."),
         ('{"ScheduledEnqueueTimeUtc": "2030-01-01"}', "a date such as 'Sun, 06 Nov 1994"),
         ('{"ScheduledEnqueueTimeUtc": "Sun, 31 Feb 2030 08:49:37 GMT"}', "a date such as"),

@@ -41,6 +41,7 @@ from busproof.broker.bounds import bounded
 __all__ = [
     "SCHEDULED_TIME",
     "STANDS_FOR",
+    "STANDS_IN",
     "Content",
     "Parsed",
     "inner_messages",

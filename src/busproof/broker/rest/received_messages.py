@@ -11,7 +11,7 @@ import cproton  # type: ignore[import-untyped] # Proton has no types
 from proton import Message, timestamp
 
 from busproof.broker.amqp.encoding import value_at
-from busproof.broker.amqp.messages import PARTITION_KEY, SCHEDULED_TIME
+from busproof.broker.amqp.messages import PARTITION_KEY, SCHEDULED_TIME, STANDS_FOR
 from busproof.broker.amqp.sections import DATA, sections_of
 from busproof.broker.http_requests import Answer
 from busproof.broker.rest.headers import is_custom, is_value
@@ -84,6 +84,8 @@ def _collect_properties(came: Any) -> dict[str, Any]:
         said["PartitionKey"] = _show_text(notes[PARTITION_KEY])
     if NUMBER in notes:
         said["SequenceNumber"] = int(notes[NUMBER])
+    if STANDS_FOR in notes:
+        said[STANDS_FOR] = int(notes[STANDS_FOR])
     dates = (
         ("EnqueuedTimeUtc", ENQUEUED),
         ("LockedUntilUtc", LOCKED),

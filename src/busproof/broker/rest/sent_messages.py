@@ -11,7 +11,13 @@ from typing import Any, Final
 from busproof.broker.amqp.dispositions import value_of
 from busproof.broker.amqp.encoding import long_of, string_of, symbol_of
 from busproof.broker.amqp.incoming_links import PARSED_AT_ONCE
-from busproof.broker.amqp.messages import FOR_EVER_MS, PARTITION_KEY, SCHEDULED_TIME
+from busproof.broker.amqp.messages import (
+    FOR_EVER_MS,
+    PARTITION_KEY,
+    SCHEDULED_TIME,
+    STANDS_FOR,
+    STANDS_IN,
+)
 from busproof.broker.amqp.refusals import Refusal, too_many_at_once
 from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DATA, HEADER, PROPERTIES
 from busproof.broker.amqp.writing import list_of, map_of, sized
@@ -40,6 +46,8 @@ EXPIRY, CREATION = 8, 9
 FIELDS: Final = 13
 NULL: Final = b"\x40"
 TIMESTAMP: Final = b"\x83"
+LONG_CODE: Final = b"\x81"
+TRUE, FALSE = b"\x41", b"\x42"
 LONG: Final = 2**63
 LONGEST_LIFE: Final = 2**53
 """Maximum time to live that is read, in milliseconds; a longer one is as good as none."""
@@ -197,7 +205,18 @@ def _encode_annotations(said: Mapping[str, Any]) -> bytes:
     if (due := _read_text(said, "ScheduledEnqueueTimeUtc")) is not None:
         count += 2
         inside += symbol_of(SCHEDULED_TIME) + TIMESTAMP + long_of(_read_date(due))
+    if (size := said.get(STANDS_FOR)) is not None:
+        count += 4
+        inside += symbol_of(STANDS_FOR) + LONG_CODE + long_of(_check_size(size))
+        inside += symbol_of(STANDS_IN) + (FALSE if said.get(STANDS_IN) is False else TRUE)
     return map_of(ANNOTATIONS, count, inside) if count else b""
+
+
+def _check_size(size: Any) -> int:
+    """Return the size that a body stands for."""
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < LONG:
+        raise _refuse_value(STANDS_FOR, size, "a number of bytes")
+    return size
 
 
 def _encode_application(custom: Mapping[str, Any]) -> bytes:
