@@ -74,8 +74,8 @@ def test_the_place_of_a_message_can_be_used_whatever_the_names(
     bus: Embedded, http: Speaker, host: str
 ) -> None:
     """Of the entity, of the message, and of the host."""
-    bus.queue("f\xfcr uns/alle")
-    path = "f%C3%BCr%20uns/alle"
+    bus.queue("f\xfcr uns/viele")
+    path = "f%C3%BCr%20uns/viele"
     http.send(path, "a", {"MessageId": "\xfc/?#"})
     locked = http.ask("POST", f"/{path}/messages/head?timeout=0", Host=host)
     assert b"a" == locked.body
