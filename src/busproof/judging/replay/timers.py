@@ -270,7 +270,8 @@ class Clock:
             try:
                 chosen = self._choose(event, optional)
             except BaseException:
-                for timer in popped:
+                # An undo sets the others again.
+                for timer in (*due, *optional, *rest):
                     self._timers.restore(timer)
                 raise
             due += chosen
