@@ -131,7 +131,6 @@ class Stored:
         dies: when it expires; `None` if it never does.
         aged: whether it is uncertain for the only reason that its time to live may have passed.
         gone: whether it has expired and cannot be received any more.
-        fleeting: whether it may vanish whenever nobody holds it (`Observability.begun`).
     """
 
     number: int
@@ -165,14 +164,12 @@ class Stored:
     dies: Window | None = None
     aged: bool = False
     gone: bool = False
-    fleeting: bool = False
 
     @property
     def available(self) -> bool:
         """Whether a receive surely finds it: it is there, not locked and not deferred."""
         # `deferred` is `None` if an unanswered request may have deferred the message.
-        free = self.certain and self.lock is None and self.deferred is False
-        return free and not self.fleeting
+        return self.certain and self.lock is None and self.deferred is False
 
 
 @attrs.frozen(weakref_slot=False)

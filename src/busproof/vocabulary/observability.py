@@ -23,9 +23,6 @@ class Observability:
             that seem to be there.
         left_out: connections whose receives a partial history leaves out; their front ends may have
             cached any message.
-        begun: whether a history began when its entities existed already, so that a message of an
-            unanswered send stands for one from before, which may vanish whenever nobody holds it.
-        fleeting: whether all messages may vanish like those, because settings are unknown.
         assigns_message_ids: whether the client library sets a MessageId if the sender sets none.
         limits: whether the bus has to refuse requests beyond a documented limit (LIMIT); otherwise
             it may accept them.
@@ -45,8 +42,6 @@ class Observability:
     dead_letter_reasons: bool = False
     left_out: frozenset[str] = frozenset()
     partial: bool = False
-    begun: bool = False
-    fleeting: bool = False
 
 
 def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Observability:

@@ -16,6 +16,8 @@ from busproof.history.render.gherkin import request_of
 from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.begun.judge import judged_begun
 from busproof.judging.judge import observability_for
+from busproof.judging.replay.timers import Clock
+from busproof.model.indexes import Timer
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -142,3 +144,19 @@ def test_no_suffix_of_overlapping_requests_is_accused(policy: str) -> None:
             if judged.violation is not None:
                 accused.append((case.name, at, judged.violation.rules))
     assert [] == accused
+
+
+def test_a_choice_that_fails_sets_no_timer_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each dead end set some timers once more, until a replay had thousands of one."""
+    choose = Clock._choose
+
+    def choose_once(clock: Clock, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
+        assert len(optional) == len({serial for _, _, _, serial, _, _ in optional})
+        return choose(clock, event, optional)
+
+    monkeypatch.setattr(Clock, "_choose", choose_once)
+    (case,) = cases.clean("hostile", [128])
+    rest = [one for one in case.events if one.returned is None or one.returned > 64_315]
+    settings = known([one for one in case.events if one not in rest])
+    judged, _ = judged_begun(rest, cases.header().profile, REAL, Began(settings=settings))
+    assert judged.violation is None

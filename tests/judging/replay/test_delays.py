@@ -184,3 +184,16 @@ def test_a_message_on_its_way_to_the_dead_letter_queue_is_not_had_by_its_number(
     assert told.may_be(by_number, v.Refused(error=v.Error.MESSAGE_NOT_FOUND))
     shown = v.MessageView(body="m", sequence_number=1)
     assert not told.may_be(by_number, v.ReceivedSeveral(messages=(shown,)))
+
+
+def test_a_number_of_a_partition_that_does_not_exist_is_a_violation() -> None:
+    """The replay looked for the dead letter there, and ended with a traceback."""
+    told = Told().of(v.CreateQueue(queue="q")).of(v.Send(queue="q", message=v.Message(body="m")))
+    told = told.of(v.Receive(queue="q"), v.Received(message=LOCKED))
+    told = told.of(v.DeadLetter(queue="q", lock_token="t"))
+    take = v.Receive(queue=f"q{v.DEAD_LETTERS}", mode=DELETE)
+    assert not told.may_be(take, got("m", (200 << v.SEQUENCE_BITS) + 1))
+    assert told.may_be(take, got("m"))
+
+
+LOCKED = v.MessageView(body="m", sequence_number=1, lock_token="t")

@@ -1,9 +1,9 @@
-"""Fragments: the events of one entity that existed before, after a beginning that explains them.
+"""Fragments: the events of one entity that existed before, and what may have been there before.
 
-What was before a history is unknown. So each entity is judged by itself, as a queue that began with
-requests whose answers were lost: of the messages that it gives and nobody sent, of the sessions
-that clients use and never accepted. An oracle allows whatever such requests may have done. An
-answer that would depend on more of the past is left out or made weaker, which forbids nothing.
+What was before a history is unknown. So each entity is judged by itself, as a queue that is created
+first, and in which the replay recalls what was there: messages that are given and nobody sent, and
+sessions that clients use and never accepted. An answer that would depend on more of the past is
+left out or made weaker, which forbids nothing.
 """
 
 from collections import Counter, defaultdict
@@ -17,12 +17,12 @@ from busproof import vocabulary as v
 from busproof.judging.begun.entities import Entities, is_successful, path_of
 from busproof.judging.begun.reasons import Reason
 from busproof.judging.replay.evidence import base_path, messages_of, tokens_of, views_of
+from busproof.judging.replay.recollection import Before
 
 __all__ = ["ENTITY", "Fragment", "fragments"]
 
 ENTITY: Final = "entity"
 """Name of the queue that stands for an entity."""
-SHORTEST: Final = 1
 LONGEST: Final = 300 * v.MICROSECONDS
 OFTEN: Final = 1_000_000
 ENDING: Final = (v.DeleteQueue, v.DeleteTopic, v.RestoreQueue)
@@ -47,11 +47,10 @@ class Fragment:
 
     Attributes:
         path: the path of the entity.
-        before: requests that stand for the past, before all events.
+        before: requests that make the queue and its outages, before all events.
+        past: what may have been there before.
         events: the events, made weaker where they depend on the past.
         indices: the index of each event in the history.
-        left_out: connections with receives that were left out.
-        is_certain: whether a message that was sent is surely there until somebody takes it.
         has_message_ids: whether its messages have their MessageIds.
         unjudged: how many events are left out or weakened, by reason.
     """
@@ -60,8 +59,7 @@ class Fragment:
     before: tuple[v.Event, ...]
     events: tuple[v.Event, ...]
     indices: tuple[int, ...]
-    left_out: frozenset[str]
-    is_certain: bool
+    past: Before
     has_message_ids: bool
     unjudged: Counter[Reason] = attrs.field(factory=Counter)
 
@@ -182,7 +180,7 @@ class _Fragmenting:
             if isinstance(event.outcome, v.Scheduled)
             and all(message.body not in self._set_aside for message in messages_of(event.command))
         }
-        self._left_out: set[str] = set()
+        self._is_whole = True
         self._unjudged = Counter[Reason]()
         self._is_certain = self._keeps_messages()
 
@@ -207,29 +205,18 @@ class _Fragmenting:
         )
 
     def _bodies_apart(self) -> set[str]:
-        """Return the bodies of messages whose history depends on one that is unknown.
-
-        They were received by number and never deferred, or settled in a transaction from before.
-        """
+        """Return the bodies of messages that were settled in a transaction from before."""
         bodies: dict[str, str] = {}
-        deferred: set[str] = set()
         before: set[str] = set()
         for event in self._own:
             command = event.command
             for view in views_of(event.outcome):
-                if isinstance(command, v.ReceiveDeferred) and view.body not in deferred:
-                    before.add(view.body)
                 if view.lock_token is not None:
                     bodies[view.lock_token] = view.body
             transaction = getattr(command, "transaction", None)
             if isinstance(command, v.Settlement) and transaction not in (None, *self._transactions):
                 # A lock may last as long as the transaction, and nobody knows how it ends.
                 before.update(bodies.get(token, "") for token in tokens_of(command))
-            batched = isinstance(command, v.SettleBatch)
-            if isinstance(command, v.Defer) or (
-                batched and getattr(command, "disposition", None) is v.Disposition.DEFER
-            ):
-                deferred.update(bodies.get(token, "") for token in tokens_of(command))
         # What is received together is left out together.
         together = [
             {view.body for view in views_of(event.outcome)}
@@ -255,23 +242,19 @@ class _Fragmenting:
             v.Event(client="before", called=first, returned=first, command=command, outcome=outcome)
             for command, outcome in self._beginning(partitioned)
         ]
-        before += [
-            v.Event(
-                client=f"before {session}",
-                connection=connection,
-                called=first,
-                command=v.AcceptSession(queue=ENTITY, session_id=session),
-                outcome=LOST,
-            )
-            for connection, session in self._holders()
-        ]
         return Fragment(
             path=self._path,
             before=tuple(before),
             events=tuple(event for _, event in translated),
             indices=tuple(index for index, _ in translated),
-            left_out=frozenset(self._left_out),
-            is_certain=self._is_certain,
+            past=Before(
+                queue=ENTITY,
+                bodies=frozenset(self._bodies_from_before()),
+                holders=frozenset(self._holders()),
+                keeps_messages=self._is_certain,
+                keeps_locks=self._known is not None and self._is_plain,
+                is_whole=self._is_whole,
+            ),
             has_message_ids=self._is_plain,
             unjudged=self._unjudged,
         )
@@ -308,11 +291,8 @@ class _Fragmenting:
                 ),
                 v.Done(),
             )
-            yield v.UpdateQueue(queue=ENTITY, lock_duration=SHORTEST), LOST
         for partition in self._brought_up():
             yield v.TakePartitionDown(queue=ENTITY, partition=partition), LOST
-        for message in self._messages_from_before():
-            yield v.Send(queue=ENTITY, message=message), LOST
 
     def _brought_up(self) -> Iterator[int]:
         """Yield the partitions that come up and were never taken down."""
@@ -325,28 +305,12 @@ class _Fragmenting:
                     yield event.command.partition
                 down.add(event.command.partition)
 
-    def _messages_from_before(self) -> Iterator[v.Message]:
-        """Yield messages of which each may have been there before."""
-        shown: dict[v.Message, set[int | None]] = defaultdict(set)
-        given: set[str] = set()
+    def _bodies_from_before(self) -> Iterator[str]:
+        """Yield the bodies of messages that may have been there before."""
         for place, event in enumerate(self._own):
             for view in views_of(event.outcome):
-                given.add(view.body)
                 if self._is_old(view.body, place):
-                    shown[_as_sent(self._cleaned(view))].add(view.sequence_number)
-        for message, numbers in shown.items():
-            if message.body not in self._set_aside:
-                yield from [message] * max(1, len(numbers - {None}))
-        if self._known is None or not self._known.duplicate_detection:
-            return
-        firsts: dict[str, v.Message] = {}
-        for event in self._own:
-            for message in messages_of(event.command):
-                if message.message_id is not None:
-                    firsts.setdefault(message.message_id, message)
-        for message in firsts.values():
-            if message.body not in given:
-                yield attrs.evolve(message, body=f"before {message.body}", time_to_live=None)
+                    yield view.body
 
     def _is_old(self, body: str, place: int) -> bool:
         return self._times[body] != 1 or self._sent.get(body, place) >= place
@@ -440,12 +404,18 @@ class _Fragmenting:
                 answered = self._sent_here(event)
             case _ if isinstance(command, KEPT):
                 if self._may_be_kept(command):
-                    answered = self._moved(event)
+                    answered = self._without_ends(self._moved(event))
                 else:
                     self._leave_out(Reason.LOCKS)
             case _:
                 self._leave_out(Reason.LOOKS)
         return answered
+
+    def _without_ends(self, event: v.Event) -> v.Event:
+        """Return an event without the end of a lock whose duration is unknown."""
+        if self._known is not None or not isinstance(event.outcome, v.Renewed):
+            return event
+        return attrs.evolve(event, outcome=v.Renewed(locked_until=None))
 
     def _sent_here(self, event: v.Event) -> v.Event | None:
         """Return a send of the messages that are judged; what else takes room is unknown."""
@@ -516,8 +486,7 @@ class _Fragmenting:
             self._leave_out(Reason.MESSAGES)
         if len(views) < len(views_of(outcome)):
             self._leave_out(Reason.ASIDE)
-            if not is_peek:
-                self._left_out.add(event.connection)
+            self._is_whole = self._is_whole and is_peek
             if isinstance(event.command, v.ReceiveDeferred):
                 views = []
         return self._showing(event, views) if views else None
@@ -534,24 +503,20 @@ class _Fragmenting:
         return attrs.evolve(self._moved(event), outcome=shown)
 
     def _is_aside(self, view: v.MessageView) -> bool:
-        is_active = view.state in (None, v.MessageState.ACTIVE)
-        return not is_active and self._times[view.body] != 1
+        return view.state is v.MessageState.SCHEDULED and self._times[view.body] != 1
 
     def _cleaned(self, view: v.MessageView) -> v.MessageView:
         """Return a view without what depends on the past."""
         changes: dict[str, Any] = {"dead_letter_reason": None, "time_to_live": None, "size": None}
-        if self._times[view.body] != 1 or not self._is_certain:
+        if not self._is_certain:
             changes |= {"delivery_count": None, "locked_until": None}
+        elif self._times[view.body] != 1:
+            changes["locked_until"] = None  # it may have been in a cache
         if not self._is_plain:
             changes |= {"partition_key": None, "message_id": None}
             if not self._needs_session:
                 changes["session_id"] = None
         return attrs.evolve(view, **changes)
-
-
-def _as_sent(view: v.MessageView) -> v.Message:
-    names = [field.name for field in attrs.fields(v.Message)]
-    return v.Message(**{name: getattr(view, name) for name in names})
 
 
 def _lost(event: v.Event) -> v.Event:

@@ -12,15 +12,13 @@ from busproof.judging.begun.entities import Entities
 from busproof.judging.begun.fragments import Fragment, fragments
 from busproof.judging.begun.narrowing import parts_of
 from busproof.judging.begun.reasons import Reason
+from busproof.judging.diagnosis.diagnosis import diagnose
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.linearization.overlap import Judged, judged
-from busproof.judging.linearization.search import Ended, Search
 from busproof.judging.replay.evidence import independent_parts
-from busproof.judging.second_opinion import STATES_LIMIT
+from busproof.judging.replay.explanation import Ended, Explanation, explain
 from busproof.judging.violation import Violation
 from busproof.judging.workload import without_times
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import accept
 
 __all__ = ["Accused", "Unjudged", "accusations", "judged_begun"]
 
@@ -29,7 +27,7 @@ Unjudged = Counter[tuple[Reason, str]]
 
 STEPS_AN_EVENT: Final = 5
 STEPS_AT_LEAST: Final = 1_000
-"""Search steps for the events of an entity or a message; a search that needs more proves nothing.
+"""Steps for the events of an entity or a message; a replay that needs more proves nothing.
 
 Most violations show in the events of one message, which need few.
 """
@@ -123,66 +121,75 @@ def accusations(
 def _of_whole(
     fragment: Fragment, profile: v.Profile, observability: v.Observability
 ) -> Accused | None:
-    if observability.clock is v.Clock.REAL:
-        for part in parts_of(fragment):
-            found = _judged(part, profile, observability)
-            if found is not None:
-                return found
-        if not fragment.is_certain:
-            # Where any message may be missing, messages of different keys say nothing together.
-            return None
-    return _judged(fragment, profile, observability)
-
-
-def _judged(
-    fragment: Fragment, profile: v.Profile, observability: v.Observability
-) -> Accused | None:
-    held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
-    seen = attrs.evolve(
-        observability,
-        partial=True,
-        begun=True,
-        fleeting=not fragment.is_certain,
-        left_out=fragment.left_out,
-        # A library assigns them to messages that were sent; where they are left out it does not.
-        assigns_message_ids=observability.assigns_message_ids and fragment.has_message_ids,
-    )
-    start: tuple[Namespace, ...] = (fresh_namespace(held_to, seen),)
-    for event in fragment.before:
-        start = accept(start, event).possible
-        if not start:
-            fragment.unjudged[Reason.NO_QUEUE] += len(fragment.events)
-            return None
-    if observability.clock is v.Clock.VIRTUAL:
-        return _in_order(fragment, start)
-    search = Search(fragment.events, start)
-    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(fragment.events)
-    ended = search.run(steps, steps)
-    if ended is Ended.GAVE_UP:
-        fragment.unjudged[Reason.ORDERS] += len(fragment.events)
-    if ended is not Ended.IMPOSSIBLE:
+    """Return a violation of a fragment, of all its events or of those about one message or key."""
+    together = _judged_together(fragment)
+    whole = _judge(together, profile, observability)
+    if whole.ended is Ended.EXPLAINED:
         return None
-    end = search.longest_path()
-    why = end.why()
-    order = tuple(fragment.indices[place] for place in end.order)
+    is_recorded = observability.clock is v.Clock.VIRTUAL
+    for part in parts_of(fragment, is_recorded=is_recorded):
+        found = _judge(part, profile, observability)
+        if found.ended is Ended.IMPOSSIBLE:
+            return _accuse(part, found, profile, observability)
+    if whole.ended is Ended.IMPOSSIBLE:
+        # Only a replay that caches messages at once leaves no way out.
+        past = attrs.evolve(together.past, caches_late=False)
+        together = attrs.evolve(together, past=past)
+        whole = _judge(together, profile, observability)
+    if whole.ended is Ended.IMPOSSIBLE:
+        return _accuse(together, whole, profile, observability)
+    if whole.ended is Ended.GAVE_UP:
+        fragment.unjudged[Reason.ORDERS] += len(fragment.events)
+    return None
+
+
+def _judged_together(fragment: Fragment) -> Fragment:
+    """Return a fragment without empty answers, if receives are missing that may explain them."""
+    if fragment.past.is_whole:
+        return fragment
+    kept = [
+        (index, event)
+        for index, event in zip(fragment.indices, fragment.events, strict=True)
+        if not isinstance(event.outcome, v.Empty)
+    ]
+    return attrs.evolve(
+        fragment,
+        events=tuple(event for _, event in kept),
+        indices=tuple(index for index, _ in kept),
+    )
+
+
+def _terms(
+    fragment: Fragment, profile: v.Profile, observability: v.Observability
+) -> tuple[v.Profile, v.Observability]:
+    """Return what a fragment is held to, and what an observer sees of it."""
+    held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
+    # A library assigns MessageIds to messages that were sent; where they are left out it does not.
+    assigned = observability.assigns_message_ids and fragment.has_message_ids
+    return held_to, attrs.evolve(observability, assigns_message_ids=assigned)
+
+
+def _judge(fragment: Fragment, profile: v.Profile, observability: v.Observability) -> Explanation:
+    events = (*fragment.before, *fragment.events)
+    held_to, seen = _terms(fragment, profile, observability)
+    steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
+    return explain(events, held_to, seen, steps=steps, before=fragment.past)
+
+
+def _accuse(
+    fragment: Fragment,
+    explanation: Explanation,
+    profile: v.Profile,
+    observability: v.Observability,
+) -> Accused:
+    """Return the violation of a fragment that has no explanation."""
+    events = (*fragment.before, *fragment.events)
+    held_to, seen = _terms(fragment, profile, observability)
+    stuck_at = explanation.stuck_at or 0
+    found = diagnose(events, stuck_at, held_to, seen, STEPS_AT_LEAST, before=fragment.past)
+    last = max(0, found.index - len(fragment.before))
     return Accused(
         path=fragment.path,
-        order=order,
-        violation=Violation(index=len(order) - 1, rules=why.rules, allowed=why.outcomes),
+        order=fragment.indices[: last + 1],
+        violation=Violation(index=last, rules=found.rules, allowed=found.allowed),
     )
-
-
-def _in_order(fragment: Fragment, start: tuple[Namespace, ...]) -> Accused | None:
-    possible = start
-    for place, event in enumerate(fragment.events):
-        accepted = accept(possible, event)
-        if not accepted.possible:
-            return Accused(
-                path=fragment.path,
-                order=fragment.indices[: place + 1],
-                violation=Violation(index=place, rules=accepted.rules, allowed=accepted.outcomes),
-            )
-        if len(accepted.possible) > STATES_LIMIT:
-            return None
-        possible = accepted.possible
-    return None

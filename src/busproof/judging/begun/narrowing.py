@@ -6,7 +6,7 @@ allowed, neither have all events; `linearization.message_subhistories` says why.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -22,9 +22,14 @@ Node = tuple[str, str]
 ALWAYS: Final = (v.TakePartitionDown, v.BringPartitionUp, v.AdvanceClock, v.UpdateQueue)
 
 
-def parts_of(fragment: Fragment) -> Iterator[Fragment]:
-    """Yield the fragment of each message, then those of each key and session."""
-    narrowing = _Narrowing(fragment)
+def parts_of(fragment: Fragment, *, is_recorded: bool) -> Iterator[Fragment]:
+    """Yield the fragment of each message, then those of each key and session.
+
+    Args:
+        fragment: the fragment of an entity.
+        is_recorded: whether its events took effect in the order of their recording.
+    """
+    narrowing = _Narrowing(fragment, is_recorded=is_recorded)
     for in_lines in (False, True):
         yield from narrowing.parts(in_lines=in_lines)
 
@@ -34,8 +39,9 @@ def _is_lost(event: v.Event, kind: Any) -> bool:
 
 
 class _Narrowing:
-    def __init__(self, fragment: Fragment) -> None:
+    def __init__(self, fragment: Fragment, *, is_recorded: bool) -> None:
         self._fragment = fragment
+        self._is_recorded = is_recorded
         created = fragment.before[0].command
         assert isinstance(created, v.CreateQueue)  # noqa: S101 - a fragment begins so
         self._detects = created.duplicate_detection
@@ -50,18 +56,16 @@ class _Narrowing:
                 for message in messages_of(event.command):
                     self._of_number[event.outcome.sequence_number] = message.body
         self._bodies = [self._bodies_of(event) for event in fragment.events]
-        self._receives = {
-            index for index, e in enumerate(fragment.events) if isinstance(e.command, RECEIVING)
-        }
+        self._receives = [
+            index
+            for index, e in enumerate(fragment.events)
+            if isinstance(e.command, v.Receive | v.ReceiveBatch)
+        ]
         self._always = [
             index
             for index, e in enumerate(fragment.events)
-            if isinstance(e.command, ALWAYS) or (_is_lost(e, v.ReceiveDeferred))
+            if isinstance(e.command, ALWAYS) or _is_lost(e, RECEIVING)
         ]
-        # Each may have taken any message; one of a connection stands for all.
-        self._lost = {
-            e.connection: e for e in fragment.events if _is_lost(e, v.Receive | v.ReceiveBatch)
-        }
 
     def _bodies_of(self, event: v.Event) -> tuple[str, ...]:
         bodies = dict.fromkeys(message.body for message in messages_of(event.command))
@@ -83,8 +87,55 @@ class _Narrowing:
             if kind == "body":
                 members[groups.root((kind, name))].add(name)
         for root, indices in chosen.items():
+            if not in_lines:
+                indices |= set(self._empty_receives(sorted(indices)))
             if len(indices) > 1:
                 yield self._narrowed(members[root], sorted({*indices, *self._always}))
+
+    def _empty_receives(self, own: Sequence[int]) -> Iterator[int]:
+        """Yield the receives of nothing that no front end's cache explains.
+
+        Only another connection that has received since may have the message of these events.
+        """
+        events = self._fragment.events
+        sessions = {
+            getattr(events[at].command, "session_id", None)
+            or next((one.session_id for one in messages_of(events[at].command)), None)
+            for at in own
+        }
+        for at in self._receives:
+            event = events[at]
+            if not isinstance(event.outcome, v.Empty):
+                continue
+            name = getattr(event.command, "session_id", None)
+            if name is not None:
+                if name in sessions:
+                    yield at
+                continue
+            before = [one for one in own if self._is_before(one, at)]
+            after = [one for one in own if self._is_before(at, one)]
+            if len(before) + len(after) < len(own) or not before:
+                continue
+            last = max(before, key=self._end)
+            # What was cached before may have been delivered too often (CACHE-DELIVERY-COUNT).
+            was_given = any(views_of(events[one].outcome) for one in before)
+            if not any(
+                events[one].connection != event.connection
+                and (was_given or not self._is_before(one, last))
+                and not self._is_before(at, one)
+                for one in self._receives
+            ):
+                yield at
+
+    def _end(self, at: int) -> tuple[int, int]:
+        return self._fragment.events[at].returned or 0, at
+
+    def _is_before(self, one: int, other: int) -> bool:
+        """Return whether an event took effect before another one for sure."""
+        if self._is_recorded:
+            return one < other
+        ended = self._fragment.events[one].returned
+        return ended is not None and ended < self._fragment.events[other].called
 
     def _join(
         self, index: int, groups: Groups, sessions: dict[str, set[Node]], *, in_lines: bool
@@ -145,24 +196,12 @@ class _Narrowing:
     def _narrowed(self, bodies: set[str], chosen: list[int]) -> Fragment:
         fragment = self._fragment
         events = [self._shortened(fragment.events[index], bodies) for index in chosen]
-        missing = self._receives.difference(chosen)
         return attrs.evolve(
             fragment,
-            before=(
-                *(e for e in fragment.before if self._belongs(e.command, bodies)),
-                *self._lost.values(),
-            ),
             events=tuple(events),
             indices=tuple(fragment.indices[index] for index in chosen),
             unjudged=Counter(),
-            left_out=fragment.left_out | {fragment.events[i].connection for i in missing},
-        )
-
-    def _belongs(self, command: v.Command, bodies: set[str]) -> bool:
-        if not isinstance(command, v.Send):
-            return True
-        return command.message.body in bodies or (
-            self._detects and command.message.body.startswith("before ")
+            past=attrs.evolve(fragment.past, keeps_locks=False, is_whole=False),
         )
 
     def _shortened(self, event: v.Event, bodies: set[str]) -> v.Event:
@@ -176,6 +215,15 @@ class _Narrowing:
             tokens = tuple(t for t in command.lock_tokens if self._of_token[t] in bodies)
             event = attrs.evolve(event, command=attrs.evolve(command, lock_tokens=tokens))
         if isinstance(outcome, v.Peeked | v.ReceivedSeveral):
-            views = tuple(view for view in outcome.messages if view.body in bodies)
+            views = tuple(_clean(view) for view in outcome.messages if view.body in bodies)
             event = attrs.evolve(event, outcome=attrs.evolve(outcome, messages=views))
+        elif isinstance(outcome, v.Received):
+            event = attrs.evolve(event, outcome=v.Received(message=_clean(outcome.message)))
+        elif isinstance(outcome, v.Renewed):
+            event = attrs.evolve(event, outcome=v.Renewed(locked_until=None))
         return event
+
+
+def _clean(view: v.MessageView) -> v.MessageView:
+    """Return a view without what a front end changes that may have cached the message."""
+    return attrs.evolve(view, delivery_count=None, locked_until=None)

@@ -35,8 +35,8 @@ class Reason(Enum):
         "--began FILE with the settings, or a history that begins with the creation of the entity",
     )
     ASIDE = (
-        "the message was deferred or scheduled before",
-        "a history that begins before the message is set aside",
+        "the message was scheduled before, or settled in a transaction from before",
+        "a history that begins before the message is scheduled and the transaction begins",
     )
     LOOKS = (
         "descriptions, lists, counts and rules depend on all that was there before",

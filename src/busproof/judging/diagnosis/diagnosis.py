@@ -32,6 +32,7 @@ from busproof.judging.diagnosis.scene import Scene, scene_of
 from busproof.judging.diagnosis.withheld import withheld
 from busproof.judging.diagnosis.wrongly_refused import wrongly_refused
 from busproof.judging.replay.explanation import explain
+from busproof.judging.replay.recollection import Before
 
 __all__ = ["Diagnosis", "diagnose", "diagnosis_of_last"]
 
@@ -63,6 +64,7 @@ def diagnose(
     profile: v.Profile,
     observability: v.Observability,
     steps: int | None = None,
+    before: Before | None = None,
 ) -> Diagnosis:
     """Return what is wrong with the event at which a replay got stuck.
 
@@ -72,17 +74,21 @@ def diagnose(
         profile: the profile of the namespace.
         observability: what the observer sees.
         steps: the budget of each search; by default it grows with the events.
+        before: what may have been there before, if the history begins in the middle.
     """
-    index = violation_at(events, stuck_at, profile, observability, steps)
-    return diagnosis_of_last(events[: index + 1], profile, observability)
+    index = violation_at(events, stuck_at, profile, observability, steps, before)
+    return diagnosis_of_last(events[: index + 1], profile, observability, before)
 
 
 def diagnosis_of_last(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    before: Before | None = None,
 ) -> Diagnosis:
     """Return what is wrong with the last event, before which an execution explains all."""
     index = len(events) - 1
-    scene = scene_of(events, profile, observability)
+    scene = scene_of(events, profile, observability, before)
     if scene is None:
         return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)
@@ -97,6 +103,7 @@ def violation_at(
     profile: v.Profile,
     observability: v.Observability,
     steps: int | None,
+    before: Before | None,
 ) -> int:
     """Return the index of the first event at which no execution explains the events so far.
 
@@ -106,7 +113,8 @@ def violation_at(
 
     def is_explained(index: int) -> bool:
         """Return whether an execution explains the events up to this one."""
-        return explain(events[: index + 1], profile, observability, steps=steps).is_found
+        some = events[: index + 1]
+        return explain(some, profile, observability, steps=steps, before=before).is_found
 
     least = stuck_at
     most = len(events) - 1

@@ -41,6 +41,9 @@ def wrongly_given(scene: Scene, view: v.MessageView) -> Iterator[v.RuleId]:
     sessionless = entity.settings.requires_session and scene.session_id is None
     yield from rules_if((not entity.status.gives, "MGMT-27"), (sessionless, "SESS-02"))
     record = recognised(scene, entity, view)
+    named = scene.bindings.named(entity, view.sequence_number or -1)
+    is_of_another = named is not None and named.message.body != view.body
+    yield from rules_if((scene.is_begun and is_of_another, "SEQ-03"))
     if record is None:
         yield from why_absent(scene, entity, view)
         return
@@ -183,6 +186,7 @@ def why_absent(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.
             (v.concerned(event.command) != entity.path, "FWD-14", "KEY-01"),
         )
     else:
+        yield from rules_if((scene.is_away_from_home(view), "KEY-02"))
         for record in scene.given():
             yield from of_forwarding(scene, record)
     yield "LIFE-01"

@@ -9,6 +9,7 @@ from busproof.judging.diagnosis.lives import Change, Lives
 from busproof.judging.homes import key_of_home
 from busproof.judging.replay.bindings import Numbered
 from busproof.judging.replay.evidence import base_path, independent_parts, messages_of, views_of
+from busproof.judging.replay.recollection import Before
 from busproof.judging.replay.search import Ended, Search
 from busproof.model.answers import Answer
 from busproof.model.choices import RoundRobin
@@ -59,6 +60,7 @@ class Scene:
         bindings: the bus's numbers and tokens.
         lives: what befell each message.
         answers: the answers that the model may give, each once.
+        is_begun: whether the history begins in the middle, so that messages need not be sent in it.
     """
 
     def __init__(
@@ -68,8 +70,11 @@ class Scene:
         event: v.Event,
         history: Sequence[v.Event],
         observability: v.Observability,
+        *,
+        is_begun: bool,
     ) -> None:
         self.before, self.event, self.history = before, event, history
+        self.is_begun = is_begun
         self._observability = observability
         self._search = search  # it owns the namespace
         self.namespace = namespace = search.namespace
@@ -110,6 +115,25 @@ class Scene:
     def rules_of_answers(self) -> tuple[v.RuleId, ...]:
         """The rules of all answers of the model."""
         return tuple(dict.fromkeys(rule for answer in self.answers for rule in answer.rules))
+
+    def is_away_from_home(self, view: v.MessageView) -> bool:
+        """KEY-02: return whether a number names another partition than that of the key."""
+        entity = self.entity
+        number = view.sequence_number
+        names_partitions = self.namespace.profile.numbers_name_partitions
+        if entity is None or number is None or not names_partitions:
+            return False
+        shown = v.Message(
+            body=view.body,
+            session_id=view.session_id,
+            partition_key=view.partition_key,
+            message_id=view.message_id,
+        )
+        key = self.namespace.rules.keys.effective_key(entity, shown)
+        if key is None or not self._observability.partitions:
+            return False
+        home = entity.base.homes.get(key_of_home(self.namespace, key).value)
+        return home not in (None, number >> v.SEQUENCE_BITS)
 
     def asked(self, *kinds: type[v.Command], path: str | None = None) -> list[v.Event]:
         """Return the earlier requests of these kinds, to one entity or to any."""
@@ -384,7 +408,10 @@ def _created_path(command: Any) -> str:
 
 
 def scene_of(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    past: Before | None = None,
 ) -> Scene | None:
     """Return the scene of the last of these events, which no execution explains.
 
@@ -392,6 +419,7 @@ def scene_of(
         events: the events up to the violation.
         profile: the profile of the namespace.
         observability: what the observer sees.
+        past: what may have been there before, if the history begins in the middle.
 
     Returns:
         `None` if the events before it have no explanation either.
@@ -400,9 +428,10 @@ def scene_of(
     part = next((part for part in independent_parts(events) if part[-1] == last), [last])
     *before, event = (events[index] for index in part)
     for foreseen in (True, False):
-        search = Search(before, profile, observability)
+        search = Search(before, profile, observability, before=past)
         if foreseen:
             search.foresee(event)
         if search.run() is Ended.EXPLAINED and search.settle(event):
-            return Scene(search, before, event, events[:-1], observability)
+            is_begun = past is not None
+            return Scene(search, before, event, events[:-1], observability, is_begun=is_begun)
     return None

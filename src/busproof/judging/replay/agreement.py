@@ -278,7 +278,7 @@ class Agreement:
         latest: dict[int, QueuedMessage] = {}
         for view, fitting in zip(views, candidates, strict=True):
             options = [one for one in fitting if one not in used and self._is_in_order(one, latest)]
-            if not used and self._evidence.strict:
+            if not used and self._evidence.strict and self._guide.memory is None:
                 options = [one for one in options if self._may_come_first(entity, command, one)]
             options = self._bindings.by_likelihood(options, view.sequence_number)
             record = self._guide.take("LIFE-07", options, entity.path)

@@ -73,6 +73,7 @@ class Bindings:
         self._open: dict[int, tuple[v.Message, frozenset[str]]] = {}
         self._disturbed: dict[Entity, bool] = {}
         self._expired: dict[Numbered, bool] = {}
+        self._old: dict[Numbered, bool] = {}
         self._sent: dict[Numbered, tuple[int, int]] = {}
         self._arrivals: dict[BufferedSend, int] = {}
         self._passing: dict[str, int] = {}
@@ -200,7 +201,18 @@ class Bindings:
 
     def may_precede(self, one: QueuedMessage, other: QueuedMessage) -> bool:
         """PART-14: return whether a message may come before another one of its partition."""
+        if one in self._old or other in self._old:
+            return self._may_be_smaller(one, other)
         return one.arrival < other.arrival or self.may_overtake(one, other)
+
+    def note_old(self, queued: QueuedMessage) -> None:
+        """Note that a message was there before the history began."""
+        self._namespace.journal.put(self._old, queued, True)
+
+    def _may_be_smaller(self, one: QueuedMessage, other: QueuedMessage) -> bool:
+        own = self._number_shown(one)
+        others = self._number_shown(other)
+        return own is None or others is None or own < others
 
     def may_overtake(self, one: QueuedMessage, other: QueuedMessage) -> bool:
         """KEY-17, SEQ-07: return whether a message may come before one that arrived sooner.

@@ -212,6 +212,15 @@ class Caches:
         """Return the receives that may have cached a message, as a value."""
         return frozenset((fill.connection, fill.moment) for fill in self._ways(queued, ""))
 
+    def may_have_lapsed(self, queued: QueuedMessage) -> bool:
+        """CACHE-DELIVERY-COUNT: return whether a lock may have ended in a cache, unseen."""
+        for fill in reversed(self._fills.get((queued.entity, queued.partition), ())):
+            if fill.epoch <= queued.touched:
+                return False
+            if fill.moment <= self._earliest(queued.entity) + 2 * self._guide.slack:
+                return True
+        return False
+
     # Choices ----------------------------------------------------------------------------------
 
     def _withhold(self, queued: QueuedMessage, connection: str) -> None:

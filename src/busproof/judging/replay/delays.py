@@ -54,8 +54,9 @@ def place_of(entity: Entity, suffix: str, message: v.Message, usual: int) -> int
     guide = namespace.choices
     assert isinstance(guide, Guide)  # noqa: S101 - a replay has no other policy
     same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
-    shown = [] if same else guide.places_of_copy(entity.path + suffix, message.body)
-    if not shown or len(entity.partitions) == 1:
+    count = len(entity.partitions)
+    shown = [] if same else guide.places_of_copy(entity.path + suffix, message.body, count)
+    if not shown or count == 1:
         return usual
     return guide.take("DLQ-PARTITIONS", list(dict.fromkeys((*shown, usual))), entity.base.path)
 

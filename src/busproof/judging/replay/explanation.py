@@ -16,6 +16,7 @@ from busproof.judging.coverage.across import shown_across
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import independent_parts, messages_of
+from busproof.judging.replay.recollection import Before
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
 
@@ -93,6 +94,7 @@ def explain(
     *,
     steps: int | None = None,
     forgiven: int | None = None,
+    before: Before | None = None,
 ) -> Explanation:
     """Look for an execution of the model that gives the recorded answers.
 
@@ -103,6 +105,7 @@ def explain(
         replaced: families of a mutant; none for the model.
         steps: the budget of each search; by default it grows with the events.
         forgiven: the index of the first event at which nothing is overdue, however late.
+        before: what may have been there before, if the history begins in the middle.
     """
     patience = Patience(events, forgiven)
     spent = 0
@@ -112,7 +115,7 @@ def explain(
     parts = independent_parts(events)
     for indices in parts:
         some = [events[index] for index in indices]
-        search = Search(some, profile, observability, replaced, patience.of(indices))
+        search = Search(some, profile, observability, replaced, patience.of(indices), before)
         ended = search.run(steps)
         spent += search.steps
         if ended is not Ended.EXPLAINED:
@@ -127,7 +130,7 @@ def explain(
             readings=readings,
             steps=spent,
         )
-    search = Search(events, profile, observability, replaced, patience)
+    search = Search(events, profile, observability, replaced, patience, before)
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     return Explanation(

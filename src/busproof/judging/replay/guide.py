@@ -6,7 +6,7 @@ offers only candidates that can lead to the recorded answer, best first, and rai
 as none can.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
@@ -30,7 +30,10 @@ from busproof.model.rules import Namespace
 from busproof.model.state import BufferedSend, Entity, QueuedMessage, Session
 from busproof.model.values import InTransit, Key
 
-__all__ = ["Guide", "NoWay"]
+__all__ = ["FIRST", "Guide", "NoWay"]
+
+FIRST: Final = 1 << (v.SEQUENCE_BITS - 2)
+"""Position in its partition after which messages are sent to a queue from before."""
 
 T = TypeVar("T")
 
@@ -60,6 +63,9 @@ class FrontEnds(Protocol):
     def has_kept(self, queued: QueuedMessage) -> bool:
         """Return whether a message was cached by a front end that has kept it."""
 
+    def may_have_lapsed(self, queued: QueuedMessage) -> bool:
+        """Return whether a lock may have ended in a cache, unseen."""
+
 
 class Places(Protocol):
     """The partitions that nothing has shown yet, for those who watch the model (`placements`)."""
@@ -69,6 +75,13 @@ class Places(Protocol):
 
     def note_arrival(self, queued: QueuedMessage, key: str | None, transit: InTransit) -> None:
         """Note a message that came, if its partition was guessed."""
+
+
+class Memory(Protocol):
+    """What was there before a history began (`recollection`)."""
+
+    def is_dropped(self, message: v.Message, name: Hashable) -> bool:
+        """Choose whether a message is a copy of one from before."""
 
 
 class Guide(Noting):
@@ -102,6 +115,10 @@ class Guide(Noting):
         fate: what becomes of a message in a cache, if that is known.
         firing: the record whose timer is being fired.
         is_exact: whether a timer is being fired, at a moment that the clock has chosen.
+        memory: what was there before, if the history begins in the middle.
+        is_recalling: whether a message from before is being enqueued.
+        caches_late: whether messages are cached only when an answer shows it.
+        is_part: whether receives are missing, so that any message may have been in a cache.
     """
 
     caches: FrontEnds
@@ -144,6 +161,10 @@ class Guide(Noting):
         self.clocks = StoppedClocks(namespace)
         self.evenness = Evenness(namespace, strict=evidence.strict)
         self.assigns_message_ids = False
+        self.memory: Memory | None = None
+        self.is_recalling = False
+        self.is_part = False
+        self.caches_late = False
 
     # The search -------------------------------------------------------------------------------
 
@@ -350,9 +371,16 @@ class Guide(Noting):
             return self.take("LIFE-09", filled, base_path(path))
         return None
 
-    def places_of_copy(self, path: str, body: str) -> list[int]:
-        """Return the partitions in which a subscription shows copies with this body."""
-        return self._evidence.partitions_of_body(body, [path])
+    def places_of_copy(self, path: str, body: str, partitions: int) -> list[int]:
+        """Return the partitions in which an entity shows copies with this body.
+
+        Args:
+            path: the path of a subscription or dead-letter queue.
+            body: the body.
+            partitions: how many partitions there are; a wrong number may name another one.
+        """
+        shown = self._evidence.partitions_of_body(body, [path])
+        return [place for place in shown if place < partitions]
 
     def choose_refusal(self, name: str, *, is_usual: bool = False) -> bool:
         """Choose whether a request is refused for a reason that cannot be known for sure.

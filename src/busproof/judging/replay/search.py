@@ -32,6 +32,7 @@ from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.orders import Order
 from busproof.judging.replay.outlook import Outlook
 from busproof.judging.replay.placements import Placements
+from busproof.judging.replay.recollection import Before, Recollection
 from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
@@ -133,6 +134,7 @@ class Search:
         observability: what the observer sees.
         replaced: families of a mutant; none for the model.
         patience: how long somebody waited; by default as these events have it.
+        before: what may have been there before, if the history begins in the middle.
 
     Attributes:
         steps: how many events were executed so far.
@@ -149,6 +151,7 @@ class Search:
         observability: v.Observability,
         replaced: Families = NO_FAULT,
         patience: Patience | None = None,
+        before: Before | None = None,
     ) -> None:
         strict = observability.partitions
         numbered = strict and observability.witness and profile.numbers_name_partitions
@@ -159,7 +162,9 @@ class Search:
             namespace,
             strict=strict,
             numbers_show_partitions=numbered,
-            hidden_numbers=self._evidence.has_hidden_numbers or observability.partial,
+            hidden_numbers=self._evidence.has_hidden_numbers
+            or observability.partial
+            or before is not None,
             only_number=self._evidence.only_number,
         )
         self._patience = Patience(events) if patience is None else patience
@@ -195,12 +200,18 @@ class Search:
             self._open,
             self._obstacles,
         )
+        self._recollection: Recollection | None = None
+        if before is not None:
+            self._recollection = guide.memory = Recollection(
+                before, namespace, guide, self._bindings, self._evidence, self._order, self._events
+            )
+            guide.is_part = not before.is_whole
+            guide.caches_late = before.caches_late
         parts = (self._evidence, self._bindings, guide, self._coverage, self._clock)
         more = (self._agreement, self._open, self._unseen, outlook, self._caches, self._places)
         # They refer to each other in circles, and a judge makes a search for each scenario.
-        weakref.finalize(
-            self, take_apart, namespace, (*parts, *more, self._obstacles, self._lost)
-        ).atexit = False
+        last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
+        weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
         self._answer: Answer | None = None
@@ -445,7 +456,8 @@ class Search:
         ):
             return None
         state = state_key(self.namespace, self._bindings, self._caches, self._lost.pending)
-        key = (self._order.done, state)
+        recalled = None if self._recollection is None else self._recollection.value
+        key = (self._order.done, state, recalled)
         self._frames[-1].key = key
         return self._dead.get(key)
 
@@ -493,6 +505,8 @@ class Search:
                 self._lost.ask(index, event)
                 return True
             event = self._open.as_named(event)
+            if self._recollection is not None:
+                self._recollection.recall(event)
             self._places.explain(event)
             self._unseen.recognise(event)
             command = self._open.chosen(event, self._bindings.translated(event.command))

@@ -16,7 +16,7 @@ from busproof.judging.replay.delays import (
     DelayedForwarding,
     DelayedManagement,
 )
-from busproof.judging.replay.guide import Guide, NoWay
+from busproof.judging.replay.guide import FIRST, Guide, NoWay
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.judging.replay.open_transactions import (
     LocksInTransactions,
@@ -25,6 +25,7 @@ from busproof.judging.replay.open_transactions import (
 )
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
+from busproof.model.duplicates import Duplicates
 from busproof.model.expiry import Expiry
 from busproof.model.family import Family
 from busproof.model.keys import Keys
@@ -44,6 +45,9 @@ from busproof.model.topics import Topics
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
 
 __all__ = ["watched"]
+
+ROOM: Final = 1 << 20
+"""Positions between two messages that are sent to a queue from before."""
 
 
 def guide_of(family: Family) -> Guide:
@@ -133,6 +137,13 @@ class WatchedMessages(Messages):
             guide.places.note_arrival(queued, kept, transit)
         return queued
 
+    def next_number(self, entity: Entity, counters: Partition) -> int:
+        """Leave room for messages from before, which are recalled when they are shown."""
+        guide = guide_of(self)
+        if guide.memory is not None and not guide.is_recalling:
+            counters.arrivals = max(counters.arrivals, FIRST) + ROOM
+        return super().next_number(entity, counters)
+
     def give(self, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
         """Tell that a message is given to the receiver."""
         guide_of(self).shown += 1
@@ -143,7 +154,7 @@ class WatchedMessages(Messages):
     ) -> v.MessageView | None:
         """KEY-17: let caches have what explains the order of the answer."""
         guide = guide_of(self)
-        if session is None and guide.shown < len(guide.views):
+        if session is None and guide.shown < len(guide.views) and not guide.is_part:
             guide.caches.explain_order(entity, guide.views[guide.shown], connection)
         return super().give_next(entity, session, mode, connection)
 
@@ -154,8 +165,17 @@ class WatchedMessages(Messages):
             guide.caches.explain_empty(entity, guide.connection)
         return super().next_available(entity)
 
+    def next_in_line(self, entity: Entity, only: Partition) -> QueuedMessage | None:
+        """KEY-26: where receives are missing, give any message."""
+        guide = guide_of(self)
+        if not (guide.is_part and guide.views) or only.line.first(entity.messages) is None:
+            return super().next_in_line(entity, only)
+        return guide.pick("REGULAR-ORDER", only.line.available(entity.messages))
+
     def offered(self, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
         """KEY-17: offer no message before an earlier one of its key in the front end's cache."""
+        if guide_of(self).is_part:
+            return partition.line.available(entity.messages)
         offered = super().offered(entity, partition)
         if guide_of(self).bindings.have_transactions:
             offered = chain(offered, self._overtaking(entity, partition))
@@ -220,13 +240,15 @@ class WatchedPartitions(Partitions):
     ) -> None:
         """PART-09: tell what a front end may cache of any partition that it asked."""
         guide = guide_of(self)
-        for asked in entity.partitions:
+        for asked in () if guide.is_part else entity.partitions:
             number = asked.number
             is_own = number == partition
             if not is_own and (not asked.messages or number in entity.base.down):
                 continue
             guide.caches.note(entity, number, connection, mode)
-            if not guide.is_hasty and (is_own or asked.line.first(entity.messages)):
+            if not (guide.is_hasty or guide.caches_late) and (
+                is_own or asked.line.first(entity.messages)
+            ):
                 guide.caching = (entity.path, number)
                 super().fill_cache(entity, number, connection, mode)
         guide.caching = None
@@ -271,6 +293,19 @@ class WatchedPartitions(Partitions):
         return [*peeked, *islice(waiting, count - len(peeked))]
 
 
+class WatchedDuplicates(Duplicates):
+    """Observer of copies."""
+
+    def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
+        """DUP-01: let a message be a copy of one from before."""
+        memory = guide_of(self).memory
+        name = (key, message.message_id or "")
+        is_known = not message.message_id or name in entity.duplicates
+        if memory is None or is_known or not entity.settings.duplicate_detection:
+            return super().is_duplicate(entity, message, key)
+        return memory.is_dropped(message, name) or super().is_duplicate(entity, message, key)
+
+
 class WatchedSessions(Sessions):
     """Observer of sessions whose locks end."""
 
@@ -307,7 +342,8 @@ class WatchedTopics(Topics):
         known = None if key is None else guide.bindings.home_of_copies(subscription, key)
         if known is not None:
             return known
-        shown = guide.places_of_copy(subscription.path, copy.body)
+        count = len(subscription.partitions)
+        shown = guide.places_of_copy(subscription.path, copy.body, count)
         places = list(dict.fromkeys((*shown, usual)))
         place = guide.take("SUBSCRIPTION-PARTITIONS", places, subscription.base.path)
         if key is not None:
@@ -317,6 +353,12 @@ class WatchedTopics(Topics):
 
 class WatchedExpiry(Expiry):
     """Observer of messages that expire."""
+
+    def expires_at(self, entity: Entity, message: v.Message, transit: InTransit) -> int | None:
+        """TTL-03: of a message from before, nobody knows when it expires."""
+        if guide_of(self).is_recalling:
+            return None
+        return super().expires_at(entity, message, transit)
 
     def expire(self, queued: QueuedMessage) -> None:
         """TTL-08: tell that a message is dropped, which peeks may show until it is cleaned up."""
@@ -335,6 +377,7 @@ class WatchedExpiry(Expiry):
 OF_GUIDE: Final[dict[str, type[Family]]] = {
     "dead_letters": DelayedDeadLetters,
     "management": DelayedManagement,
+    "duplicates": WatchedDuplicates,
     "keys": WatchedKeys,
     "locks": LocksInTransactions,
     "messages": WatchedMessages,

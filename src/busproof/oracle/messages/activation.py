@@ -87,7 +87,6 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         arrived=Window(due.earliest, NEVER),
         came="SCHED-14" if waiting.past else "SCHED-02",
         scheduled_number=waiting.number,
-        fleeting=namespace.observability.fleeting,
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
         # It became active later than its time to live after its scheduling, and still was not

@@ -167,23 +167,12 @@ def _taken(
         dies=death(namespace, queue, arrival.message, came, arrival.least),
         also=also,
         reason=arrival.reason,
-        fleeting=is_fleeting(namespace, arrival),
     )
     if arrival.several and certain:
         # The order of several copies of one message is open, so no copy gets a place in a line.
         copy = queue.messages[queue.arrivals - 1]
         queue = replace(queue, copy, evolve(copy, certain=True))
     return with_queue(namespace, queue)
-
-
-def is_fleeting(namespace: Namespace, arrival: Arrival) -> bool:
-    """Return whether a message may vanish when nobody holds it, for reasons that nobody knows.
-
-    Where a history began later than its entities, unanswered sends stand for messages from before,
-    whose age and deliveries are unknown.
-    """
-    observability = namespace.observability
-    return observability.fleeting or (observability.begun and not arrival.answered)
 
 
 def _copied(

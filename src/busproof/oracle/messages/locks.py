@@ -41,8 +41,6 @@ def is_whole(candidate: Candidate) -> bool:
     # A receive that was not answered, or that the history leaves out, may have filled a cache
     # unseen.
     all_told = not receivers.lost and not namespace.observability.left_out
-    # Nor did anybody see what was received before the history began.
-    all_told = all_told and not candidate.stored.fleeting
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
 
