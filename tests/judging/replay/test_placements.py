@@ -65,6 +65,16 @@ def test_messages_of_one_key_move_together(partition: int, ended: Ended) -> None
     assert judged(told)[0] is ended
 
 
+def test_messages_of_a_key_that_something_waits_for_are_not_moved() -> None:
+    """A scheduled message of the key has its place; the replay ended with a traceback."""
+    told = forwarding(1, keys=1)
+    scheduled = v.Message(body="later", partition_key=key_of(0, 1))
+    schedule = v.Schedule(queue="q", message=scheduled, delay=60 * v.MICROSECONDS)
+    told.of(schedule, v.Scheduled(sequence_number=(3 << v.SEQUENCE_BITS) + 1))
+    told.of(TAKE, v.Received(message=shown(0, 5, keys=1)))
+    assert judged(told)[0] is Ended.EXPLAINED
+
+
 @pytest.mark.parametrize(("partition", "ended"), [(1, Ended.EXPLAINED), (2, Ended.IMPOSSIBLE)])
 def test_a_message_that_was_seen_does_not_move(partition: int, ended: Ended) -> None:
     told = forwarding(1).of(v.Peek(queue="q"), v.Peeked(messages=(shown(0, 1),)))

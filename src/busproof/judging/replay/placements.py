@@ -152,7 +152,8 @@ class Placements:
                 self._namespace.journal.put(self._alone, moved.queued, moved)
                 return
             home = self._home_of.get(queued)
-            if home is not None and self._can_have_home(home, queued, partition):
+            is_movable = home is not None and home in self._homes
+            if home is not None and is_movable and self._can_have_home(home, queued, partition):
                 self._guide.take("KEY-02", [partition], entity.path)
                 self._move_home(home, partition)
                 return
