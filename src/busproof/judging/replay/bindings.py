@@ -78,6 +78,7 @@ class Bindings:
         self._arrivals: dict[BufferedSend, int] = {}
         self._passing: dict[str, int] = {}
         self._subscribed: dict[Entity, int] = {}
+        self._names: dict[tuple[Entity, str], tuple[tuple[Key | None, str], ...]] = {}
         # By entity and line: a position that only rises, with the bus's number.
         self._lines: dict[tuple[Entity, object], list[Entry]] = {}
         self._orders_of: dict[Numbered, list[tuple[object, int, int]]] = {}
@@ -289,6 +290,16 @@ class Bindings:
         """Note the partition of a subscription's copies with this key."""
         place = (subscription, key.value)
         self._namespace.journal.put(self._homes_of_copies, place, partition)
+
+    def note_name(self, entity: Entity, name: tuple[Key | None, str]) -> None:
+        """Note the key and the MessageId by which an entity recognises copies."""
+        names = self.names_of_id(entity, name[1])
+        if name not in names:
+            self._namespace.journal.put(self._names, (entity, name[1]), (*names, name))
+
+    def names_of_id(self, entity: Entity, message_id: str) -> tuple[tuple[Key | None, str], ...]:
+        """Return the keys under which a MessageId was used, each with the MessageId."""
+        return self._names.get((entity, message_id), ())
 
     # Filters and actions ----------------------------------------------------------------------
 

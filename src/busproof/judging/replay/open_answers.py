@@ -28,6 +28,7 @@ __all__ = ["OpenAnswers"]
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
 RECEIVING: Final = (v.Receive, v.ReceiveBatch)
 CREATING: Final = (v.CreateQueue, v.CreateTopic, v.CreateSubscription)
+BASIC: Final = "BASIC-FEATURES"
 CHANGING: Final = (*CREATING, v.UpdateQueue, v.UpdateTopic, v.DeleteQueue, v.DeleteTopic)
 """Requests to all partitions of an entity."""
 MANAGING: Final = (
@@ -95,6 +96,8 @@ class OpenAnswers:
             command: the request with the model's numbers and tokens.
         """
         options: list[v.Command | None] = [command]
+        if _names_nothing(command):
+            return None
         if not isinstance(event.outcome, v.Refused) and not isinstance(command, LOOKING):
             return self.perhaps_reduced(command)
         if isinstance(event.outcome, v.Refused) and self.may_have_worked(command):
@@ -129,6 +132,8 @@ class OpenAnswers:
         if lock is not None and lock > LONGEST_LOCK:
             changes["lock_duration"] = LONGEST_LOCK
         match command:
+            case v.CreateQueue() | v.CreateTopic() if self._may_ignore_copies(command):
+                changes["duplicate_detection"] = False
             case v.CreateQueue() | v.CreateTopic() if command.duplicate_detection:
                 window = min(max(command.duplicate_window, SHORTEST_WINDOW), LONGEST_WINDOW)
                 changes["duplicate_window"] = window
@@ -138,6 +143,12 @@ class OpenAnswers:
             changes["forward_to"] = None
         reduced: v.Command = attrs.evolve(command, **changes)
         return reduced
+
+    def _may_ignore_copies(self, command: v.CreateQueue | v.CreateTopic) -> bool:
+        """MGMT-24: return whether a tier may accept duplicate detection, and then do without."""
+        profile = self._namespace.profile
+        is_open = profile.tier is v.Tier.BASIC and profile.readings.get(BASIC) != "refused"
+        return command.duplicate_detection and is_open
 
     def _without_fixed(self, command: v.UpdateQueue | v.UpdateTopic) -> dict[str, Any]:
         """MGMT-04, MGMT-13, MGMT-14, ROLE-STATUS: return the changes that an update may ignore."""
@@ -311,3 +322,15 @@ NAMING: Final = (
     *(v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
 )
 """Requests that the documents answer with an error of its own if there is no such entity."""
+
+
+def _names_nothing(command: v.Command) -> bool:
+    """Return whether a request for several messages names none: nothing is said of such a one."""
+    match command:
+        case v.SendBatch(messages=named):
+            return not named
+        case v.SettleBatch(lock_tokens=named) | v.RenewLocks(lock_tokens=named):
+            return not named
+        case v.ReceiveDeferred(sequence_numbers=named):
+            return not named
+    return False

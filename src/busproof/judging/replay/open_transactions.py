@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from busproof import vocabulary as v
 from busproof.judging.replay.guide import Guide
+from busproof.judging.replay.open_duplicates import OpenDuplicates
 from busproof.judging.replay.tolerance import TolerantSizes
 from busproof.model.ambiguities import (
     LockInTransaction,
@@ -25,7 +26,7 @@ from busproof.model.ambiguities import (
 )
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family
-from busproof.model.life_cycle import Action
+from busproof.model.life_cycle import Action, State
 from busproof.model.locks import Locks
 from busproof.model.scheduling import Scheduling
 from busproof.model.state import (
@@ -257,6 +258,9 @@ class OpenTransactions(Transactions):
         """TXN-12, SEQ-07: note which rules and messages there were when a message was sent."""
         super().buffer(transaction, buffered)
         guide_of(self).bindings.note_buffered(buffered)
+        duplicates = self.rules.duplicates
+        if isinstance(duplicates, OpenDuplicates):
+            duplicates.note_sent(buffered)
         sizes = self.rules.sizes
         if isinstance(sizes, TolerantSizes):
             sizes.reserve(buffered.entity, buffered.partition, buffered.message.size or 0)
@@ -340,6 +344,20 @@ class LocksInTransactions(Locks):
             raise Refusal(v.Error.INVALID_OPERATION)
         self._check_again(command)
         return super().settle(command, connection)
+
+    def release(self, queued: QueuedMessage, action: Action) -> None:
+        """DLQ-02: let a deferred message become a dead letter that has used up its deliveries.
+
+        Nothing is said of whether it does, or is deferred as before.
+        """
+        super().release(queued, action)
+        dead_letters = self.rules.dead_letters
+        if (
+            queued.state is State.DEFERRED
+            and dead_letters.has_failed_too_often(queued)
+            and guide_of(self).take("DLQ-02", (False, True), queued.entity.base.path)
+        ):
+            dead_letters.dead_letter(queued, "MaxDeliveryCountExceeded")
 
     def renew(self, command: v.RenewLock, connection: str) -> Answer:
         """LOCK-04: renew the lock of a message that waits for a commit, or refuse it."""

@@ -29,8 +29,10 @@ from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
 from busproof.judging.replay.obstacles import Obstacles
+from busproof.judging.replay.open_duplicates import OpenDuplicates
 from busproof.judging.replay.orders import Order
 from busproof.judging.replay.outlook import Outlook
+from busproof.judging.replay.partly_done import PartlyDone
 from busproof.judging.replay.placements import Placements
 from busproof.judging.replay.recollection import Before, Recollection
 from busproof.judging.replay.relevance import NOTHING, Relevance
@@ -179,6 +181,7 @@ class Search:
             namespace, self._bindings, self._evidence, self._guide, observability
         )
         self._open = self._agreement.open
+        self._partly = PartlyDone(namespace, guide, self._evidence, self._open)
         self._unseen = Unseen(namespace, self._guide, self._bindings)
         self._order = Order(
             self._events,
@@ -208,7 +211,15 @@ class Search:
             guide.is_part = not before.is_whole
             guide.caches_late = before.caches_late
         parts = (self._evidence, self._bindings, guide, self._coverage, self._clock)
-        more = (self._agreement, self._open, self._unseen, outlook, self._caches, self._places)
+        more = (
+            self._agreement,
+            self._open,
+            self._partly,
+            self._unseen,
+            outlook,
+            self._caches,
+            self._places,
+        )
         # They refer to each other in circles, and a judge makes a search for each scenario.
         last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
         weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
@@ -455,7 +466,10 @@ class Search:
             sum(len(entity.messages) for entity in entities) > LARGE
         ):
             return None
-        state = state_key(self.namespace, self._bindings, self._caches, self._lost.pending)
+        duplicates = self.namespace.rules.duplicates
+        copies = duplicates.value if isinstance(duplicates, OpenDuplicates) else None
+        pending = self._lost.pending, self._partly.value, copies
+        state = state_key(self.namespace, self._bindings, self._caches, pending)
         recalled = None if self._recollection is None else self._recollection.value
         key = (self._order.done, state, recalled)
         self._frames[-1].key = key
@@ -480,12 +494,24 @@ class Search:
 
     def _attempt(self, index: int, script: Script) -> bool:
         """Execute an event with these choices; return whether the answer agrees."""
-        event, guide, namespace = self._events[index], self._guide, self.namespace
+        event, guide = self._events[index], self._guide
         guide.begin(index, event, script)
         self._answer = None
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True
+        try:
+            return self._executed(index, event)
+        except NoWay:
+            return False
+
+    def _executed(self, index: int, event: v.Event) -> bool:
+        """Execute an event; return whether the answer agrees.
+
+        Raises:
+            NoWay: no candidate agrees.
+        """
+        guide, namespace = self._guide, self.namespace
         part = self._evidence.part_of_event(index)
         is_advance = isinstance(event.command, v.AdvanceClock)
 
@@ -493,35 +519,34 @@ class Search:
             return is_advance or self._evidence.part_of_path(path) == part
 
         self._clock.enter(event)
-        try:
+        self._clock.fire(event, may_matter)
+        if self._lost.take_effect(index, event):
             self._clock.fire(event, may_matter)
-            if self._lost.take_effect(index, event):
-                self._clock.fire(event, may_matter)
-            if is_advance and isinstance(event.command, v.AdvanceClock):
-                namespace.journal.touch(namespace)
-                namespace.now += event.command.duration
-                return True
-            if isinstance(event.outcome, v.Indeterminate):
-                self._lost.ask(index, event)
-                return True
-            event = self._open.as_named(event)
-            if self._recollection is not None:
-                self._recollection.recall(event)
-            self._places.explain(event)
-            self._unseen.recognise(event)
-            command = self._open.chosen(event, self._bindings.translated(event.command))
-            if command is None:
-                return True
-            partition = self._evidence.place_of(event)
-            self._coverage.begin(event, command, partition, guide.views)
-            answer = step(namespace, command, event.connection, guide, keep=True)
-            self._agreement.tolerance = self._clock.tolerance
-            since = self._patience.described_since(index)
-            is_settled = since is not None and self._clock.is_steady(since)
-            self._agreement.descriptions.is_settled = is_settled
-            agrees = self._agreement.agrees(event, answer)
-        except NoWay:
-            return False
+        if is_advance and isinstance(event.command, v.AdvanceClock):
+            namespace.journal.touch(namespace)
+            namespace.now += event.command.duration
+            return True
+        if self._partly.covers(index, event) or self._partly.begins(event):
+            return True
+        if isinstance(event.outcome, v.Indeterminate):
+            self._lost.ask(index, event)
+            return True
+        event = self._open.as_named(event)
+        if self._recollection is not None:
+            self._recollection.recall(event)
+        self._places.explain(event)
+        self._unseen.recognise(event)
+        command = self._open.chosen(event, self._bindings.translated(event.command))
+        if command is None:
+            return True
+        partition = self._evidence.place_of(event)
+        self._coverage.begin(event, command, partition, guide.views)
+        answer = step(namespace, command, event.connection, guide, keep=True)
+        self._agreement.tolerance = self._clock.tolerance
+        since = self._patience.described_since(index)
+        is_settled = since is not None and self._clock.is_steady(since)
+        self._agreement.descriptions.is_settled = is_settled
+        agrees = self._agreement.agrees(event, answer)
         self._answer = answer
         return agrees
 

@@ -17,6 +17,7 @@ from busproof.judging.replay.delays import (
     DelayedManagement,
 )
 from busproof.judging.replay.guide import FIRST, Guide, NoWay
+from busproof.judging.replay.open_duplicates import OpenDuplicates
 from busproof.judging.replay.open_rules import OpenRules
 from busproof.judging.replay.open_transactions import (
     LocksInTransactions,
@@ -25,7 +26,6 @@ from busproof.judging.replay.open_transactions import (
 )
 from busproof.judging.replay.tolerance import TolerantLimits, TolerantSizes
 from busproof.model.answers import Answer
-from busproof.model.duplicates import Duplicates
 from busproof.model.expiry import Expiry
 from busproof.model.family import Family
 from busproof.model.keys import Keys
@@ -73,6 +73,10 @@ def is_behind_cached(family: Family, queued: QueuedMessage, connection: str) -> 
         and keys.effective_key(entity, other.message) == key
         for other in entity.caches.get(connection, ())
     )
+
+
+REACCEPTED: Final = ("counted", "kept", "released")
+"""What may become of a session's messages when its holder accepts it again."""
 
 
 class WatchedKeys(Keys):
@@ -293,7 +297,7 @@ class WatchedPartitions(Partitions):
         return [*peeked, *islice(waiting, count - len(peeked))]
 
 
-class WatchedDuplicates(Duplicates):
+class WatchedDuplicates(OpenDuplicates):
     """Observer of copies."""
 
     def is_duplicate(self, entity: Entity, message: v.Message, key: Key | None) -> bool:
@@ -308,6 +312,26 @@ class WatchedDuplicates(Duplicates):
 
 class WatchedSessions(Sessions):
     """Observer of sessions whose locks end."""
+
+    def hold(self, session: Session, connection: str) -> None:
+        """SESS-11: let a holder that accepts its session again keep its messages, or lose them.
+
+        Nothing is said of that: whether the deliveries before it end, nor whether they then count.
+        """
+        if session.holder is None or not self._has_locked(session):
+            super().hold(session, connection)
+            return
+        fate = guide_of(self).take("SESS-11", REACCEPTED, session.entity.path)
+        if fate == "released":
+            self.give_back(session, counts=False)
+        if fate == "counted":
+            super().hold(session, connection)
+        else:
+            self.prolong(session)
+
+    @staticmethod
+    def _has_locked(session: Session) -> bool:
+        return any(one.token is not None and one.is_there for one in session.locked.values())
 
     def end(self, session: Session) -> None:
         """Tell which connection has lost a session."""
