@@ -11,7 +11,6 @@ from busproof.history.records import Header, Scenario
 from busproof.judging.applicability import profile_of
 from busproof.judging.linearization import overlap
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
-from busproof.judging.linearization.search import Search
 from busproof.judging.scenario_result import Checker
 from busproof.spec import load
 from busproof.vocabulary import CreateQueue, Done, Event, Message, Send
@@ -42,17 +41,6 @@ def test_order_is_held_only_if_it_is_not_the_recorded_one(times: tuple[int, ...]
     order = judged_part(events, profile_of(load(), header), observability).order
     assert sorted(range(3), key=times.__getitem__) == list(order)
     assert (times == (0, 2, 4)) == isinstance(order, range)
-
-
-@pytest.mark.parametrize(("called", "times"), [((0, 2, 4), 0), ((0, 1, 4), 3), ((0, 4, 2), 3)])
-def test_times_are_held_only_if_events_overlap_or_are_not_in_order(
-    called: tuple[int, ...], times: int
-) -> None:
-    events = [
-        Event(command=CreateQueue(queue="q"), outcome=Done(), called=at, returned=at + 1)
-        for at in called
-    ]
-    assert len(Search(events, ())._times.called) == times
 
 
 def test_history_of_one_part_is_judged_without_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:

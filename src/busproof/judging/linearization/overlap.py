@@ -31,6 +31,9 @@ STEPS_AT_MOST: Final = 400_000
 They take about three minutes. Each event of a longer history adds two steps.
 """
 
+LONGEST: Final = 500_000
+"""Number of events of a part up to which they are judged; a replay takes 4 KB for each of them."""
+
 _OF_ALL: Final = (v.ListQueues, v.ListTopics)
 """Requests about all entities, which change nothing."""
 
@@ -142,6 +145,8 @@ def judged_part(
     """
     if observability.clock is v.Clock.VIRTUAL:
         return _judged_one_by_one(events, profile, observability)
+    if len(events) > LONGEST:
+        return Judged(evidence=Counter(), exhausted=_too_long())
     by_call = _by_call(events)
     if by_call is not None:
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
@@ -236,6 +241,13 @@ def _is_as_recorded(order: Sequence[int]) -> bool:
 def _allowed(events: int) -> int:
     """Return the maximum number of search steps for this many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
+
+
+def _too_long() -> str:
+    return (
+        f"more than {LONGEST:,} events concern the same entities; "
+        "shorter recordings can be judged one by one"
+    )
 
 
 def _too_many(search: Search, events: Sequence[v.Event]) -> str:
