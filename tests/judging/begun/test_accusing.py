@@ -55,3 +55,14 @@ def test_changed_events_are_accused_if_nothing_is_known() -> None:
     kinds = [kind for kind in CORRUPTIONS if kind not in EXPLAINED | BY_SETTINGS]
     missed = Counter(kind for kind in kinds for events in cut(kind) if not accuses(events, ()))
     assert not missed
+
+
+@pytest.mark.slow
+def test_a_session_given_twice_is_accused_among_overlapping_requests() -> None:
+    """Its part was judged as if caches could end the lock of a session, too."""
+    found = [
+        accuses([event for event in case.events if event.called], CREATED)
+        for case in cases.corrupted("session given twice", 4, 6)
+    ]
+    assert found
+    assert all(found)

@@ -253,6 +253,7 @@ class _Fragmenting:
                 holders=frozenset(self._holders()),
                 keeps_messages=self._is_certain,
                 keeps_locks=self._known is not None and self._is_plain,
+                keeps_sessions=self._known is not None and self._is_plain,
                 is_whole=self._is_whole,
             ),
             has_message_ids=self._is_plain,

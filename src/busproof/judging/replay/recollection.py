@@ -56,7 +56,9 @@ class Before:
         bodies: the bodies of messages that may have been there.
         holders: connections, each with a session that it may have held.
         keeps_messages: whether a message that was sent stays until somebody takes it.
-        keeps_locks: whether locks surely last as long as the queue's settings say.
+        keeps_locks: whether locks surely last as long as the queue's settings say; that of a
+            message may have begun in a cache.
+        keeps_sessions: the same, for locks of sessions.
         is_whole: whether the history has all receives. Where it has not, front ends may have cached
             any message at any time, so that it comes out of turn.
         caches_late: whether messages are cached only when an answer shows it, which leaves ways out
@@ -68,6 +70,7 @@ class Before:
     holders: frozenset[tuple[str, str]]
     keeps_messages: bool
     keeps_locks: bool
+    keeps_sessions: bool
     is_whole: bool
     caches_late: bool = True
 
@@ -437,7 +440,7 @@ class Recollection:
         """Let the lock of a session have ended that another connection has, if that may be."""
         if session is None or session.holder in (None, connection):
             return
-        if not self._before.keeps_locks or session.name in self._old_locks:
+        if not self._before.keeps_sessions or session.name in self._old_locks:
             self._namespace.rules.sessions.release(session, counts=True)
 
 
