@@ -252,9 +252,10 @@ class _Fragmenting:
                 bodies=frozenset(self._bodies_from_before()),
                 holders=frozenset(self._holders()),
                 keeps_messages=self._is_certain,
-                keeps_locks=self._known is not None and self._is_plain,
+                keeps_locks=self._is_certain,
                 keeps_sessions=self._known is not None and self._is_plain,
-                is_whole=self._is_whole,
+                # Where any message may go unseen, none surely comes before another.
+                is_whole=self._is_whole and self._is_certain,
             ),
             has_message_ids=self._is_plain,
             unjudged=self._unjudged,
