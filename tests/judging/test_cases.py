@@ -15,6 +15,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.history.codec import structure
+from busproof.judging.judge import Judge
 from busproof.judging.replay.explanation import Ended, explain
 from busproof.spec import load
 
@@ -71,3 +72,13 @@ def test_every_family_forbids_something() -> None:
         name for name, some in cases.items() if not any(case.wrong for case in some)
     }
     assert sum(len(case.wrong) for some in cases.values() for case in some) > 250
+
+
+@pytest.mark.parametrize("family", sorted(CASES.glob("*.jsonl")), ids=lambda family: family.stem)
+def test_no_case_is_accused_while_it_goes_on(family: Path) -> None:
+    """Judged event by event, as in a run: what later events show is not known yet."""
+    for case in cases_of(family):
+        judge = Judge(case.profile, case.seen)
+        for event in case.events:
+            assert judge.saw(event) is None, case.about
+        assert judge.overdue is None, case.about

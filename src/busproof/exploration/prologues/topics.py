@@ -57,8 +57,7 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.Send(queue=topic, message=keyed(world, place, 0))
     down, up = interrupted(world, place)
     yield down
-    world.bodies += 1
-    yield v.Send(queue=topic, message=v.Message(body=f"m{world.bodies}"))
+    yield v.Send(queue=topic, message=v.Message(body=world.next_body()))
     yield up
     world.transactions += 1
     within = f"t{world.transactions}"
@@ -85,8 +84,7 @@ def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     wanted = v.CorrelationFilter(session_id=world.session(0))
     yield v.AddRule(rule="r", filter=wanted, **rule)
     for key in (world.session(0), OTHER):
-        world.bodies += 1
-        message = v.Message(body=f"m{world.bodies}", session_id=key)
+        message = v.Message(body=world.next_body(), session_id=key)
         yield v.Send(queue=topic.topic, message=message)
     for path in (*paths, *paths):
         yield v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)

@@ -169,7 +169,10 @@ class Placements:
         works, fails = self._evidence.outages_of_key(base.path, key.value)
         if any(place != partition for place in seen) or partition in works or fails:
             return False
-        return all(self._can_be_in(arrival, partition) for arrival in self._homes[home])
+        # Another message of the key may have said meanwhile that its partition was no guess.
+        arrivals = self._homes.get(home, ())
+        is_guessed = any(arrival.queued is queued for arrival in arrivals)
+        return is_guessed and all(self._can_be_in(arrival, partition) for arrival in arrivals)
 
     def _can_be_in(self, arrival: Arrival, partition: int) -> bool:
         """Return whether nobody could tell if a message were in another partition."""
