@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from busproof.adapters.amqp.adapter import CAPABILITIES
+from busproof.adapters.amqp.dialect import OVER_AMQP
 from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
 from busproof.vocabulary.observability import observability_from
@@ -136,7 +136,7 @@ def destinations(one: Round, path: str) -> tuple[str, ...]:
 
 def assert_allowed(one: Round) -> None:
     """The judge finds an order of all that was asked in which each answer was allowed."""
-    observability = observability_from(Clock.REAL, SLACK, CAPABILITIES)
+    observability = observability_from(Clock.REAL, SLACK, OVER_AMQP.of_broker)
     profile = profile_for(load(), partitions=16)
     found = judged(one.events, profile, observability)
     assert found.violation is None, found.violation
