@@ -20,7 +20,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.broker.observability.decisions import GIVEN
-from busproof.errors import UsageError
+from busproof.errors import AdapterError, UsageError
 from busproof.extras import need
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Embedded", "embedded"]
 
 HOST: Final = "127.0.0.1"
-PATIENCE: Final = 30.0
-"""Maximum time for a call to the broker, in seconds."""
+PATIENCE: Final = 120.0
+"""Maximum time for a call to the broker, in seconds; a busy machine may need a minute."""
 LOG: Final = logging.getLogger("busproof.broker")
 _Created = v.CreateQueue | v.CreateTopic | v.CreateSubscription
 Found = TypeVar("Found")
@@ -61,7 +61,7 @@ class Embedded:
         self._thread = threading.Thread(target=self._run, name="busproof broker", daemon=True)
         self._thread.start()
         try:
-            self._broker, self._administration = self._begun.result(PATIENCE)
+            self._broker, self._administration = _result_of(self._begun)
         except BaseException:
             self._thread.join(PATIENCE)
             raise
@@ -305,7 +305,22 @@ class Embedded:
         async def done() -> Found:
             return do()
 
-        return asyncio.run_coroutine_threadsafe(done(), self._broker.hub.loop).result(PATIENCE)
+        return _result_of(asyncio.run_coroutine_threadsafe(done(), self._broker.hub.loop))
+
+
+def _result_of(asked: Future[Found]) -> Found:
+    """Return what the broker's thread answers.
+
+    Raises:
+        AdapterError: it has not answered in time.
+    """
+    try:
+        return asked.result(PATIENCE)
+    except TimeoutError:
+        raise AdapterError(
+            f"the embedded broker has not answered within {PATIENCE:g} s: the machine may have too "
+            "little time for it; start fewer at a time"
+        ) from None
 
 
 def _in_microseconds(value: Any) -> Any:

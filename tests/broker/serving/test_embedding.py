@@ -11,7 +11,7 @@ from azure.servicebus import ServiceBusMessage
 from embedded_clients import client, send
 
 from busproof.broker.embedding import Embedded, embedded
-from busproof.errors import UsageError
+from busproof.errors import AdapterError, UsageError
 
 from ..test_sdk_queues import taken
 
@@ -158,3 +158,15 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
     said = r"^an embedded broker needs .* pip install 'busproof\[amqp\]'$"
     with pytest.raises(UsageError, match=said), embedded():
         pass
+
+
+def test_a_broker_that_has_no_time_to_answer_says_so(
+    bus: Embedded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken for an output that cannot be written, as a timeout is an `OSError`."""
+    monkeypatch.setattr("busproof.broker.embedding.PATIENCE", 0.01)
+    released = threading.Event()
+    monkeypatch.setattr(bus._broker.hub.bus, "entity", lambda _: released.wait())
+    with pytest.raises(AdapterError, match="has not answered within"):
+        bus.take_down("q", 0)
+    released.set()
