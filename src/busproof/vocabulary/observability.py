@@ -21,6 +21,7 @@ class Observability:
             from the top 16 bits of a sequence number.
         partial: whether the history has only a part of the events, so that a peek may lack messages
             that seem to be there.
+        outages: whether partitions are taken down, so that one may be when a history begins.
         left_out: connections whose receives a partial history leaves out; their front ends may have
             cached any message.
         assigns_message_ids: whether the client library sets a MessageId if the sender sets none.
@@ -40,6 +41,7 @@ class Observability:
     limits: bool = False
     dead_letters: bool = True
     dead_letter_reasons: bool = False
+    outages: bool = False
     left_out: frozenset[str] = frozenset()
     partial: bool = False
 
@@ -51,6 +53,7 @@ def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) 
         slack=slack,
         partitions="witness" in capabilities or "outages" in capabilities,
         witness="witness" in capabilities,
+        outages="outages" in capabilities,
         assigns_message_ids="client-library" in capabilities,
         limits="limits" in capabilities,
         dead_letters="dead-letter" in capabilities,

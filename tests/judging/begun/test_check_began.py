@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.cli.main import main
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Began, Header
+from busproof.judging.begun.judge import judged_begun
 from busproof.judging.begun.reasons import Reason
 from busproof.judging.verdicts import NEVER_JUDGED
 from busproof.reports import conformance as reports
@@ -230,3 +231,32 @@ def test_an_execution_from_the_middle_on_cannot_be_explained(
     history = write(tmp_path, FROM_BEFORE)
     assert 2 == main(["check", history, "--began", "unknown", "--explain"])
     assert "leave out --began or --explain" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "more", "broken"),
+    [
+        ((), (), "LIFE-09"),
+        (("outages",), (), None),
+        ((), (v.Refused(error=v.Error.UNAVAILABLE),), None),
+    ],
+    ids=["no outage", "outages are made", "an outage is told of"],
+)
+def test_a_partition_may_have_been_down_when_a_history_begins(
+    capabilities: tuple[str, ...], more: tuple[v.Outcome, ...], broken: str | None
+) -> None:
+    """A receive in an outage may find nothing, though a message waits in another partition."""
+    sent = v.Event(
+        command=v.Send(queue="q", message=v.Message(body="new", partition_key="a")),
+        outcome=v.Done(),
+        returned=0,
+        witness=v.Witness(partition=4),
+    )
+    received = [
+        v.Event(command=v.Receive(queue="q"), outcome=outcome, returned=0)
+        for outcome in (v.Empty(), *more)
+    ]
+    seen = v.observability_from(v.Clock.VIRTUAL, 0, ("dead-letter", "witness", *capabilities))
+    known = Began(settings=(v.CreateQueue(queue="q", partitioned=True),))
+    found, _ = judged_begun((sent, *received), v.profile_for(load()), seen, known)
+    assert broken == (None if found.violation is None else found.violation.rules[0])

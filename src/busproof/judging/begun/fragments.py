@@ -64,11 +64,22 @@ class Fragment:
     unjudged: Counter[Reason] = attrs.field(factory=Counter)
 
 
-def fragments(events: Sequence[v.Event], entities: Entities) -> Iterator[list[Fragment]]:
-    """Yield the fragment of each entity; more than one if its settings can be different."""
+def fragments(
+    events: Sequence[v.Event], entities: Entities, *, partitions: int, has_outages: bool
+) -> Iterator[list[Fragment]]:
+    """Yield the fragment of each entity; more than one if its settings can be different.
+
+    Args:
+        events: the events of a part.
+        entities: the entities of the history.
+        partitions: how many partitions a partitioned entity has.
+        has_outages: whether a partition may have been taken down before.
+    """
     sorted_events = _Sorted(events)
     for path in sorted_events.of_paths:
-        made = _Fragmenting(sorted_events, entities, path)
+        made = _Fragmenting(
+            sorted_events, entities, path, partitions=partitions, has_outages=has_outages
+        )
         yield [made.fragment(partitioned) for partitioned in entities.partitionings(path)]
 
 
@@ -137,8 +148,12 @@ class _Sorted:
 
 
 class _Fragmenting:
-    def __init__(self, events: _Sorted, entities: Entities, path: str) -> None:
+    def __init__(
+        self, events: _Sorted, entities: Entities, path: str, *, partitions: int, has_outages: bool
+    ) -> None:
         self._path = path
+        self._partitions = partitions
+        self._has_outages = has_outages
         self._entities = entities
         self._was_under_way = events.was_under_way
         self._is_plain = not v.is_dead_letter_queue(path) and v.SUBSCRIPTIONS not in path
@@ -293,19 +308,30 @@ class _Fragmenting:
                 ),
                 v.Done(),
             )
-        for partition in self._brought_up():
-            yield v.TakePartitionDown(queue=ENTITY, partition=partition), LOST
+        if partitioned:
+            for partition in sorted(self._perhaps_down()):
+                yield v.TakePartitionDown(queue=ENTITY, partition=partition), LOST
 
-    def _brought_up(self) -> Iterator[int]:
-        """Yield the partitions that come up and were never taken down."""
-        down: set[int] = set()
+    def _perhaps_down(self) -> set[int]:
+        """Return the partitions that may have been down when the history began.
+
+        Those are the ones that come up and were never taken down, and where partitions are taken
+        down at all each in which nothing has been stored before that.
+        """
+        switched: set[int] = set()
+        working: set[int] = set()
+        brought_up: set[int] = set()
         for _, event in self._all:
-            if isinstance(event.command, v.TakePartitionDown):
-                down.add(event.command.partition)
-            elif isinstance(event.command, v.BringPartitionUp):
-                if event.command.partition not in down:
-                    yield event.command.partition
-                down.add(event.command.partition)
+            command = event.command
+            if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
+                if command.partition not in switched and isinstance(command, v.BringPartitionUp):
+                    brought_up.add(command.partition)
+                switched.add(command.partition)
+            elif event.witness is not None and event.witness.partition not in switched:
+                # What it receives may be from a cache; what it stores is not.
+                working.add(event.witness.partition)
+        unseen = set(range(self._partitions)) - switched if self._has_outages else set[int]()
+        return (brought_up | unseen) - working
 
     def _bodies_from_before(self) -> Iterator[str]:
         """Yield the bodies of messages that may have been there before."""

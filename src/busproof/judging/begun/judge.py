@@ -8,7 +8,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.records import Began
-from busproof.judging.begun.entities import Entities
+from busproof.judging.begun.entities import SWITCHING, Entities
 from busproof.judging.begun.fragments import Fragment, fragments
 from busproof.judging.begun.narrowing import parts_of
 from busproof.judging.begun.reasons import Reason
@@ -109,7 +109,13 @@ def accusations(
         observability: what the observer sees.
         unjudged: what is not judged is added here.
     """
-    for ways in fragments(events, entities):
+    has_outages = observability.outages or any(
+        isinstance(event.command, SWITCHING)
+        or getattr(event.outcome, "error", None) is v.Error.UNAVAILABLE
+        for event in events
+    )
+    count = profile.partitions
+    for ways in fragments(events, entities, partitions=count, has_outages=has_outages):
         found = [_of_whole(way, profile, observability) for way in ways]
         for way in ways[:1]:
             for reason, count in way.unjudged.items():
