@@ -26,6 +26,7 @@ class Fate:
         commands: the length of the shortest counterexample.
         content: how many characters it has, written as commands.
         violated: every rule that was found violated.
+        is_judged: whether the judge accuses the counterexample, too, and not only a step.
         why: the reason why it was not killed.
     """
 
@@ -36,6 +37,7 @@ class Fate:
     commands: int = 0
     content: int = 0
     violated: tuple[v.RuleId, ...] = ()
+    is_judged: bool = True
     why: str = ""
 
 

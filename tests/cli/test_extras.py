@@ -53,6 +53,7 @@ NEEDING = {
     "serve": "amqp",
     "serve --adapter faulty:none": "amqp",
     "record --to localhost --out recording": "amqp",
+    "client -- true": "amqp",
 }
 """Commands that need an extra, and which."""
 

@@ -25,7 +25,7 @@ def test_permission_is_not_blamed_where_something_else_is(rule: str) -> None:
     terms = Terms(
         catalogue=CATALOGUE,
         profile=profile_for(CATALOGUE),
-        capabilities=frozenset(),
+        capabilities=frozenset({"witness"}),
         oracle=Oracle.STRICT,
     )
     assert "KEY-02" == to_blame((rule, "KEY-02"), (rule,), terms)

@@ -102,7 +102,9 @@ NEEDS: Final = {
 
 FILES: Final = {
     "tests/adapters/amqp/": "proton",
+    "tests/adapters/http/": "proton",
     "tests/broker/": "proton",
+    "tests/clients/": "proton",
     "tests/recorder/": "proton",
 }
 """Where tests import something at once that may be missing, and what that is."""

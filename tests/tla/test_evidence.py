@@ -186,7 +186,7 @@ def test_every_rule_that_must_hold_has_an_operator_or_a_reason() -> None:
     reasons = reasons_in(FOLDER)
     assert set() == without - set(reasons)
     of_texts = {rule for rule in without if reasons[rule].startswith("a rule of reading")}
-    assert len(without - of_texts) <= 38, without
+    assert len(without - of_texts) <= 40, without
 
 
 def test_no_rule_has_both_an_operator_and_a_reason_for_having_none() -> None:

@@ -323,7 +323,8 @@ def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]
     def start(
         self: Explored,
         theme: Theme,
-        looks: tuple[tuple[str, ...], list[Shape], bool],
+        keys: tuple[str, ...],
+        palette: list[Shape],
         opening: str,
         filters: list[v.Filter] | None = None,
         marks: int = 0,
@@ -331,16 +332,14 @@ def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]
     ) -> Any:
         due = self.watch.opening(ways)
         theme, opening = (theme, opening) if due is None else (Theme.QUEUES, due)
-        keys, palette, is_alike = looks
         self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
         self.world.filters, self.world.marks = tuple(filters or ()), marks
-        self.world.is_alike = is_alike
         return self.begin(row, opening, drawn)
 
     draws = {
         "theme": st.sampled_from(about),
-        # Half of the sequences have empty messages, as heartbeats and retries of production are.
-        "looks": st.tuples(st.sampled_from(KEYS), PALETTE, st.booleans()),
+        "keys": st.sampled_from(KEYS),
+        "palette": PALETTE,
         "opening": st.sampled_from(openings(scope)),
         **row.draws,
     }

@@ -123,7 +123,6 @@ class World:
     topics: list[str] = attrs.field(factory=list)
     subscriptions: list[v.CreateQueue] = attrs.field(factory=list)
     bodies: int = 0
-    is_alike: bool = False
     transactions: int = 0
     palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
     filters: tuple[v.Filter, ...] = attrs.field(default=(), converter=tuple)
@@ -174,15 +173,11 @@ class World:
             return v.CreateQueue(queue=queue.forward_to)
         return next((created for created in self.queues if created.queue == queue.forward_to), None)
 
-    def next_body(self) -> str:
-        """Return the body of the next message: its number, or nothing where all look alike."""
-        self.bodies += 1
-        return "" if self.is_alike else f"m{self.bodies}"
-
     def message(self, queue: v.CreateQueue, place: int) -> v.Message:
-        """Return the next message, with one of the sequence's shapes."""
+        """Return the next message, with one of the sequence's shapes and a unique body."""
         shape = self.palette[place % len(self.palette)]
-        body = self.next_body()
+        self.bodies += 1
+        body = f"m{self.bodies}"
         session = self._key(shape.session)
         key = session if shape.same else self._key(shape.key)
         if queue.requires_session and session is None and not shape.bare:
@@ -191,7 +186,7 @@ class World:
             body=body,
             session_id=session,
             partition_key=key,
-            message_id=f"own-m{self.bodies}" if shape.own else self._key(shape.identity),
+            message_id=f"own-{body}" if shape.own else self._key(shape.identity),
             time_to_live=self._life(shape),
         )
         if v.Capability.FILTERS not in self.scope.capabilities or self.bodies % 2:

@@ -20,7 +20,8 @@ LONGEST_WINDOW: Final = 7 * DAY
 
 def _known(world: World, queue: v.CreateQueue, identity: str, key: str | None = None) -> v.Send:
     """Return a send of a message with this MessageId and, if given, this PartitionKey."""
-    message = v.Message(body=world.next_body(), message_id=identity, partition_key=key)
+    world.bodies += 1
+    message = v.Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
     return v.Send(queue=queue.queue, message=message)
 
 

@@ -57,7 +57,8 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.Send(queue=topic, message=keyed(world, place, 0))
     down, up = interrupted(world, place)
     yield down
-    yield v.Send(queue=topic, message=v.Message(body=world.next_body()))
+    world.bodies += 1
+    yield v.Send(queue=topic, message=v.Message(body=f"m{world.bodies}"))
     yield up
     world.transactions += 1
     within = f"t{world.transactions}"
@@ -84,7 +85,8 @@ def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     wanted = v.CorrelationFilter(session_id=world.session(0))
     yield v.AddRule(rule="r", filter=wanted, **rule)
     for key in (world.session(0), OTHER):
-        message = v.Message(body=world.next_body(), session_id=key)
+        world.bodies += 1
+        message = v.Message(body=f"m{world.bodies}", session_id=key)
         yield v.Send(queue=topic.topic, message=message)
     for path in (*paths, *paths):
         yield v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)

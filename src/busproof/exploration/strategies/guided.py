@@ -241,8 +241,9 @@ def _sent(*fields: str, place: str = "") -> _Within:
     """Return a step that sends a message whose key is in the given properties."""
 
     def sent(world: World, queue: str, key: str) -> v.Send:
+        world.bodies += 1
         carried: dict[str, Any] = dict.fromkeys(fields, key)
-        message = v.Message(body=world.next_body(), **carried)
+        message = v.Message(body=f"m{world.bodies}", **carried)
         return v.Send(queue=queue + place, message=message, transaction=_latest(world))
 
     return sent

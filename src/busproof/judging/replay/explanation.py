@@ -15,7 +15,7 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.across import shown_across
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.liveness import Patience
-from busproof.judging.replay.evidence import independent_parts, messages_of
+from busproof.judging.replay.evidence import independent_parts, messages_of, views_of
 from busproof.judging.replay.recollection import Before
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
@@ -218,8 +218,14 @@ def is_replayed(observability: v.Observability, events: int) -> bool:
 
 
 def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
-    """Return whether an accusation is doubtful: messages look alike, and the replay gave up."""
-    return explanation.ended is Ended.GAVE_UP and look_alike(events)
+    """Return whether an accusation is doubtful: messages look alike, and the replay gave up.
+
+    A message that the last answer shows and that nobody has sent looks like none.
+    """
+    if explanation.ended is not Ended.GAVE_UP or not look_alike(events):
+        return False
+    sent = {message.body for event in events for message in messages_of(event.command)}
+    return all(view.body in sent for view in views_of(events[-1].outcome))
 
 
 def too_many_alike(steps: int) -> str:

@@ -60,13 +60,16 @@ class OpenDuplicates(Duplicates):
         name = key, message.message_id
         buffered = self._guide.delivered
         is_direct = buffered is not None and buffered.entity is entity
-        sent = buffered if is_direct and self._in_transactions != "commit" else None
+        sent = buffered if is_direct else None
         self._end_early(entity, name)
         # What was accepted between the send and the commit came earlier in any case.
-        if sent is not None and self._were_copies.get(sent) and name not in entity.duplicates:
-            options = (True,) if self._in_transactions == "send" else (False, True)
-            if self._guide.take("DUPLICATE-IN-TRANSACTION", options, entity.path):
-                return True
+        may_count = sent is not None and self._were_copies.get(sent, False)
+        if (
+            may_count
+            and name not in entity.duplicates
+            and self._guide.take("DUP-11", (False, True), entity.path)
+        ):
+            return True
         if super().is_duplicate(entity, message, key):
             return True
         if self._is_across_keys(entity, name):
@@ -90,18 +93,13 @@ class OpenDuplicates(Duplicates):
             ),
         )
 
-    @property
-    def _in_transactions(self) -> str | None:
-        return self.namespace.profile.readings.get("DUPLICATE-IN-TRANSACTION")
-
     def _end_early(self, entity: Entity, name: Name) -> None:
         """DUPLICATE-IN-TRANSACTION: end a window that began with a send in a transaction."""
         entry = entity.duplicates.get(name)
         began = None if entry is None else self._sent.get(entry)
         if began is None or not self.namespace.has_passed(began + entity.settings.duplicate_window):
             return
-        options = (True,) if self._in_transactions == "send" else (False, True)
-        if self._guide.take("DUPLICATE-IN-TRANSACTION", options, entity.path):
+        if self._guide.take("DUP-11", (False, True), entity.path):
             self.forget_new(entity, name)
 
     def _is_across_keys(self, entity: Entity, name: Name) -> bool:
