@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from busproof.clients.running import run_scenario, run_scenarios
+from busproof.clients.scenario import Finding
 from busproof.clients.scenarios import SCENARIOS
-from busproof.clients.verdicts import Verdict, exit_code, judge_rules, level_status
+from busproof.clients.verdicts import Result, Verdict, exit_code, judge_rules, level_status
 from busproof.spec import load
 from busproof.spec.client_rules import load_client_rules
 
@@ -73,6 +74,32 @@ def test_client_that_keeps_the_rules_is_not_accused():
     assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {one.verdict for one in verdicts}
     assert level_status(verdicts) == "full"
     assert exit_code(verdicts) == 0
+
+
+@pytest.mark.parametrize(
+    ("is_repeated", "verdict"), [(False, Verdict.SHOWN), (True, Verdict.VIOLATED)]
+)
+def test_what_is_broken_beside_others_is_judged_by_itself(monkeypatch, is_repeated, verdict):
+    """A machine with eight programs may be too slow for a rule about time."""
+    runs = []
+
+    def run(scenario, *_):
+        runs.append(scenario)
+        is_first = runs.count(scenario) == 1
+        is_kept = scenario is not SCENARIOS[0] or not (is_first or is_repeated)
+        findings = tuple(Finding(rule, is_kept, "seen") for rule in scenario.rules)
+        return Result(scenario=scenario, findings=findings)
+
+    monkeypatch.setattr("busproof.clients.running.run_scenario", run)
+    results = list(run_scenarios(SCENARIOS[:3], ["client"], LIMIT, 2))
+    assert sorted(result.scenario.name for result in results) == sorted(
+        one.name for one in SCENARIOS[:3]
+    )
+    assert runs.count(SCENARIOS[0]) == 2
+    assert len(runs) == 4
+    (first, *_) = judge_rules([one for one in RULES if one.id == SCENARIOS[0].rules[0]], results)
+    assert first.verdict is verdict
+    assert first.said.endswith("kept by itself)") is not is_repeated
 
 
 @pytest.mark.slow

@@ -48,6 +48,21 @@ class Result:
     errored: str = ""
     seconds: float = 0.0
 
+    @property
+    def broken_rules(self) -> frozenset[str]:
+        """The rules that the client broke."""
+        return frozenset(one.rule for one in self.findings if one.is_kept is False)
+
+    def after(self, first: "Result") -> "Result":
+        """Return this result of a run by itself, which says what the run before it had broken."""
+        findings = tuple(
+            attrs.evolve(one, said=f"{one.said} (broken beside other scenarios, kept by itself)")
+            if one.is_kept and one.rule in first.broken_rules
+            else one
+            for one in self.findings
+        )
+        return attrs.evolve(self, findings=findings)
+
 
 @attrs.frozen(kw_only=True)
 class RuleVerdict:
