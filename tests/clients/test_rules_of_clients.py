@@ -17,6 +17,8 @@ HERE = Path(__file__).resolve().parent
 FAULTY = HERE / "faulty_client.py"
 RULES = load_client_rules()
 LIMIT = 600.0
+SIDE_BY_SIDE = 8
+"""As many as the command runs at a time."""
 EXAMPLE = HERE.parents[1] / "examples" / "clients" / "proton_client.py"
 SLEEPS = "import time; time.sleep(1000)"
 
@@ -69,7 +71,7 @@ def test_no_bus_is_held_to_a_rule_for_clients():
 def test_client_that_keeps_the_rules_is_not_accused():
     """Whatever its program cannot do is not applicable, and leaves nothing open."""
     words = [sys.executable, str(EXAMPLE)]
-    results = list(run_scenarios(SCENARIOS, words, LIMIT, len(SCENARIOS)))
+    results = list(run_scenarios(SCENARIOS, words, LIMIT, SIDE_BY_SIDE))
     verdicts = judge_rules(RULES, results)
     assert {Verdict.SHOWN, Verdict.NOT_APPLICABLE} == {one.verdict for one in verdicts}
     assert level_status(verdicts) == "full"
