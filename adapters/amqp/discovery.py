@@ -19,7 +19,7 @@ from busproof.errors import AdapterError
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
-__all__ = ["Discovered", "discovered"]
+__all__ = ["Discovered", "discover"]
 
 LACKING: Final = ("amqp:not-implemented", "http:501", "http:405")
 LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not available")
@@ -51,7 +51,7 @@ class Discovered:
     namespace_partitions: int = 1
 
 
-def discovered(
+def discover(
     ask: Ask, entities: Entities, target: Target, dialect: Dialect = OVER_AMQP
 ) -> Discovered:
     """Discover the capabilities of a service, beside those that all with its dialect have.

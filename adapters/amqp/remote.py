@@ -10,7 +10,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.dialect import OVER_AMQP, Dialect
-from busproof.adapters.amqp.discovery import discovered
+from busproof.adapters.amqp.discovery import discover
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.run_names import is_of_a_run, prefix_of
@@ -63,8 +63,9 @@ class RemoteAdapter:
         if self._declaration is None:
             self._begin()
             try:
-                asked, entities = self._asked, self._entities
-                discovery = discovered(asked, entities, self._target, self._dialect)
+                asked = self._asked
+                entities = self._entities
+                discovery = discover(asked, entities, self._target, self._dialect)
             finally:
                 self._let_go()
             self._declaration, self._tier = discovery.declaration, discovery.tier

@@ -119,7 +119,8 @@ class HttpClient:
 
 def _read_refusal(answer: HttpAnswer, *, is_of_lock: bool) -> Rejected:
     """Return what a refusal means, by its status and its words."""
-    status, detail = answer.status, _read_detail(answer)
+    status = answer.status
+    detail = _read_detail(answer)
     words = detail.lower()
     if status in GONE:
         is_lock = "lock" in words or not any(word in words for word in OF_ENTITY)

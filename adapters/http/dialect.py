@@ -57,7 +57,8 @@ received messages. It can schedule a message, but gives no number by which to ca
 
 def _keep_content_types(ask: Ask) -> bool:
     """Return whether messages of a batch keep their content types, which they may have."""
-    queue, kind = "typed", "text/probe"
+    queue = "typed"
+    kind = "text/probe"
     message = v.Message(body="typed", message_id="typed", content_type=kind)
     ask(v.CreateQueue(queue=queue), "probe")
     ask(v.SendBatch(queue=queue, messages=(message,)), "probe")

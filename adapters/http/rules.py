@@ -76,9 +76,11 @@ def _write_correlation(chosen: v.CorrelationFilter) -> str:
 
 
 def _write_value(value: v.FilterValue) -> str:
-    kind, text = "string", str(value)
+    kind = "string"
+    text = str(value)
     if isinstance(value, bool):
-        kind, text = "boolean", text.lower()
+        kind = "boolean"
+        text = text.lower()
     elif isinstance(value, int):
         kind = "long" if abs(value) >= 2**31 else "int"
     elif isinstance(value, float):

@@ -81,7 +81,8 @@ def receive(client):
         options["receive_mode"] = ServiceBusReceiveMode.RECEIVE_AND_DELETE
     if "session" in PARAMETERS:
         options["session_id"] = PARAMETERS["session"] or NEXT_AVAILABLE_SESSION
-    left, ends = PARAMETERS["count"], time.monotonic() + PARAMETERS.get("wait_seconds", 20)
+    left = PARAMETERS["count"]
+    ends = time.monotonic() + PARAMETERS.get("wait_seconds", 20)
     done = 0
     with client.get_queue_receiver(PARAMETERS["entity"], **options) as receiver:
         while left and time.monotonic() < ends:

@@ -10,10 +10,10 @@ from proton.utils import BlockingConnection
 if TYPE_CHECKING:
     from busproof.broker.embedding import Embedded
 
-__all__ = ["seed"]
+__all__ = ["send_first"]
 
 
-def seed(
+def send_first(
     bus: "Embedded",
     entity: str,
     bodies: Iterable[str],

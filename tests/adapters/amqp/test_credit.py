@@ -29,7 +29,7 @@ FLOW, CREDIT = 0x13, 6
 MORE = 2
 
 
-def raised(frame: bytes) -> bytes:
+def raise_credit(frame: bytes) -> bytes:
     """A frame in which a link's credit, if it gives any, is larger."""
     begins = frame[4] * 4
     tree = Data()
@@ -61,7 +61,7 @@ def pass_on(source: socket.socket, sink: socket.socket, *, raises: bool) -> None
                     break
                 piece, held = held[:size], held[size:]
                 is_frame = not piece.startswith(b"AMQP")
-                sink.sendall(raised(piece) if raises and is_frame else piece)
+                sink.sendall(raise_credit(piece) if raises and is_frame else piece)
     with suppress(OSError):
         sink.shutdown(socket.SHUT_WR)
 

@@ -22,7 +22,7 @@ from busproof.broker.amqp.encoding import (
 )
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
 from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, checked_properties
-from busproof.broker.amqp.writing import list_of, map_of, sized
+from busproof.broker.amqp.writing import add_size, list_of, map_of
 
 __all__ = ["changed", "remade"]
 
@@ -50,7 +50,7 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
         properties=list_of(PROPERTIES, _fields(view)),
         application=_application(view),
         # A body that was not sent here is shown as the bus names it, so that the error is visible.
-        body=known.body or b"\x00\x53\x75\xb0" + sized(view.body.encode()),
+        body=known.body or b"\x00\x53\x75\xb0" + add_size(view.body.encode()),
     )
 
 

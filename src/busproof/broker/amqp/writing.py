@@ -18,7 +18,7 @@ from busproof.broker.amqp.messages import Content
 from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY, PROPERTIES
 from busproof.broker.bounds import LAST_MOMENT
 
-__all__ = ["encoded", "list_of", "map_of", "sized"]
+__all__ = ["add_size", "encoded", "list_of", "map_of"]
 
 STATES: Final = {v.MessageState.ACTIVE: 0, v.MessageState.DEFERRED: 1, v.MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
@@ -109,7 +109,7 @@ def list_of(code: int, fields: Sequence[bytes]) -> bytes:
     return bytes([0, 0x53, code, 0xD0]) + struct.pack(">II", len(inside) + 4, len(fields)) + inside
 
 
-def sized(raw: bytes) -> bytes:
+def add_size(raw: bytes) -> bytes:
     """Return bytes behind their number, as a value of variable size has them."""
     return struct.pack(">I", len(raw)) + raw
 

@@ -20,7 +20,7 @@ from busproof.broker.amqp.messages import (
 )
 from busproof.broker.amqp.refusals import Refusal, too_many_at_once
 from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DATA, HEADER, PROPERTIES
-from busproof.broker.amqp.writing import list_of, map_of, sized
+from busproof.broker.amqp.writing import add_size, list_of, map_of
 from busproof.broker.http_requests import Request
 from busproof.broker.rest.headers import is_custom, text_of
 
@@ -195,7 +195,7 @@ def _encode(body: bytes, said: Mapping[str, Any], custom: Mapping[str, Any], now
     parts += [_encode_annotations(said), list_of(PROPERTIES, fields)]
     if custom:
         parts.append(_encode_application(custom))
-    return b"".join((*parts, b"\x00\x53", bytes([DATA]), b"\xb0", sized(body)))
+    return b"".join((*parts, b"\x00\x53", bytes([DATA]), b"\xb0", add_size(body)))
 
 
 def _encode_annotations(said: Mapping[str, Any]) -> bytes:
@@ -244,7 +244,7 @@ def _encode_string(text: str) -> bytes:
 def _encode_symbol(text: str) -> bytes:
     """Encode a content type, which in AMQP is a symbol."""
     raw = text.encode("ascii", "replace")
-    return b"\xb3" + sized(raw)
+    return b"\xb3" + add_size(raw)
 
 
 def _read_text(said: Mapping[str, Any], name: str) -> str | None:

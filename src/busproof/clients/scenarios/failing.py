@@ -13,7 +13,7 @@ from busproof.clients.scenario import (
     miss_rule,
 )
 from busproof.clients.scenarios.sending import QUEUE, accepted, make_queue
-from busproof.clients.seeding import seed
+from busproof.clients.seeding import send_first
 
 if TYPE_CHECKING:
     from busproof.broker.embedding import Embedded
@@ -114,7 +114,7 @@ def _judge_drain(evidence: Evidence) -> Iterator[Finding]:
 def _overload(bus: "Embedded") -> None:
     """Let the partition of a key fail all that is sent there."""
     make_queue(bus)
-    seed(bus, QUEUE, ["before"], key=KEYED)
+    send_first(bus, QUEUE, ["before"], key=KEYED)
     bus.take_down(QUEUE, bus.decisions()[-1]["partition"])
 
 

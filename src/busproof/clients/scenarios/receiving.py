@@ -16,7 +16,7 @@ from busproof.clients.scenario import (
 )
 from busproof.clients.scenarios.requests import judge_requests, operation_of, settlements_asked
 from busproof.clients.scenarios.sending import QUEUE
-from busproof.clients.seeding import seed
+from busproof.clients.seeding import send_first
 from busproof.clients.wire import ACCEPTED, MODIFIED, REJECTED, RELEASED, Link, Outcome, Transfer
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _fill(
 
     def prepare(bus: "Embedded") -> None:
         bus.queue(QUEUE, **settings)
-        seed(bus, QUEUE, bodies, session)
+        send_first(bus, QUEUE, bodies, session)
 
     return prepare
 

@@ -52,7 +52,7 @@ from busproof.judging.replay.heuristics import Hints
 from busproof.judging.replay.search import Ended, Search
 from busproof.judging.violation import Violation
 
-__all__ = ["diagnosed", "impossible_subhistory"]
+__all__ = ["diagnose_path", "impossible_subhistory"]
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
@@ -136,7 +136,7 @@ def _proof(
     # This takes a search for each suspect, and only improves the explanation.
     if len(events) <= BLAMED_AMONG:
         order = _most_to_blame(events, profile, partial) or order
-    violation = diagnosed(events, order, profile, partial)
+    violation = diagnose_path(events, order, profile, partial)
     return tuple(subhistory.indices[place] for place in order), violation
 
 
@@ -169,7 +169,7 @@ def _without_counts(outcome: v.Outcome) -> v.Outcome:
             return outcome
 
 
-def diagnosed(
+def diagnose_path(
     events: Sequence[v.Event],
     order: Sequence[int],
     profile: v.Profile,

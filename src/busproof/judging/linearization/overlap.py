@@ -14,7 +14,7 @@ from busproof.history.packed import Reordered
 from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge
-from busproof.judging.linearization.message_subhistories import diagnosed, impossible_subhistory
+from busproof.judging.linearization.message_subhistories import diagnose_path, impossible_subhistory
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.explanation import explanation_by, hasty_budget
 from busproof.judging.replay.orders import follow_one_another
@@ -182,7 +182,7 @@ def _of(
     if ended is Ended.IMPOSSIBLE:
         # The longest path shows best which event fits nowhere.
         path = (*search.longest_path, search.waiting[0])
-        violation = diagnosed(events, path, profile, observability)
+        violation = diagnose_path(events, path, profile, observability)
         return Judged(evidence=Counter(), violation=violation, order=path, steps=search.steps)
     explanation = explanation_by(search, events)
     order = tuple(step.index for step in explanation.execution)
