@@ -156,8 +156,9 @@ docs: dev node-there ## build the documents into site/, and complain about every
 	cd tools/mermaid && npm ci --silent --no-audit --no-fund --ignore-scripts
 	NO_MKDOCS_2_WARNING=1 $(DEV)/bin/mkdocs build --strict
 
-picture: dev ## draw docs/images/verdict.svg anew
+picture: dev ## draw the pictures in docs/images/ anew
 	$(DEV)/bin/python tools/verdict_picture.py
+	$(DEV)/bin/python tools/partition_pictures.py
 
 site: docs node-there ## build all that is published into site/: documents, the conformance page, Allure's
 	rm -rf reports/runs/site-model reports/runs/site-node reports/allure-results

@@ -340,6 +340,18 @@ def test_picture_of_the_readme_is_a_verdict_of_this_version() -> None:
         assert words in shown[0], words
 
 
+def test_pictures_of_partitions_are_runs_of_this_model(tmp_path: Path) -> None:
+    """`make picture` draws them anew; the page shows each of them, with words for who sees none."""
+    command = [sys.executable, str(ROOT / "tools" / "partition_pictures.py")]
+    subprocess.run([*command, "--output", str(tmp_path)], check=True)
+    drawn = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    kept = ROOT / "docs" / "images" / "partitions"
+    assert drawn == {file.name: file.read_bytes() for file in kept.iterdir()}
+    page = (ROOT / "docs" / "partitions-in-pictures.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[[^\]]{40,}\]\(images/partitions/([^)]+)\)", page)
+    assert shown == sorted(drawn)
+
+
 def test_every_dependency_has_its_line() -> None:
     """Each package that the project asks for, whoever asks."""
     text = DEPENDENCIES.read_text(encoding="utf-8")
