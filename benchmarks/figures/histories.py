@@ -1,5 +1,6 @@
 """Histories of any length, from clients of the reference model."""
 
+import heapq
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -8,16 +9,22 @@ from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Ended, Header, ScenarioVerdict, Started
-from busproof.judging.workload import work
+from busproof.judging.workload import without_times, work
 from busproof.spec import load as load_catalogue
 
-__all__ = ["long", "repeated", "written"]
+__all__ = ["long", "overlapping_on_regular", "repeated", "written"]
+
+SENDS: Final = 0.6
+"""Share of sends among requests of clients that hold no lock, while there is room."""
 
 A_HISTORY: Final = 500
 HELD: Final = 100
 KEYS: Final = 40
 WRITTEN: Final = 100_000
 """Number of events that are generated; more are written by repeating these."""
+
+LASTS: Final = 20_000
+"""Maximum time in microseconds from a call to the effect, and from there to the return."""
 
 APART: Final = 10
 """Time between two requests on a real clock, in microseconds; each takes half of it."""
@@ -90,6 +97,57 @@ def long(path: Path, events: int, clock: v.Clock = v.Clock.VIRTUAL) -> None:
                 ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
         if not is_real:
             writer.write(Ended(verdict=ScenarioVerdict.PASSED))
+
+
+def overlapping_on_regular(
+    operations: int, clients: int, held: int, random: Random
+) -> list[v.Event]:
+    """Return a history of overlapping requests to one queue without partitions.
+
+    Args:
+        operations: the number of requests after the queue is created.
+        clients: the number of clients; each sends, receives and completes, one request at a time.
+        held: the number of messages above which nobody sends.
+        random: the source of all random choices.
+    """
+    adapter = ModelAdapter()
+    adapter.start(v.profile_for(load_catalogue()))
+    create = v.CreateQueue(queue="q", partitioned=False)
+    adapter.do(create, "c0")
+    events = [v.Event(command=create, outcome=v.Done(), returned=0)]
+    tokens: list[list[str]] = [[] for _ in range(clients)]
+    # By the moment of their effect: the client, and when its request is called.
+    coming = [(random.randrange(2, LASTS), client, 1) for client in range(clients)]
+    heapq.heapify(coming)
+    now = sent = taken = 0
+    while len(events) <= operations:
+        moment, client, called = heapq.heappop(coming)
+        adapter.do(v.AdvanceClock(duration=moment - now), "c0")
+        now = moment
+        command: v.Command = v.Receive(queue="q")
+        if tokens[client]:
+            command = v.Complete(queue="q", lock_token=tokens[client].pop())
+        elif sent == taken or (sent - taken < held and random.random() < SENDS):
+            sent += 1
+            command = v.Send(queue="q", message=v.Message(body=f"m{sent}"))
+        outcome = adapter.do(command, f"c{client}").outcome
+        if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
+            taken += 1
+            tokens[client].append(outcome.message.lock_token)
+        returned = moment + random.randrange(1, LASTS)
+        again = returned + random.randrange(1, APART)
+        heapq.heappush(coming, (again + random.randrange(1, LASTS), client, again))
+        events.append(
+            v.Event(
+                client=f"w{client}",
+                connection=f"c{client}",
+                called=called,
+                returned=returned,
+                command=command,
+                outcome=without_times(outcome),
+            )
+        )
+    return sorted(events, key=lambda event: event.called)
 
 
 def _header(profile: v.Profile, adapter: ModelAdapter, clock: v.Clock) -> Header:
