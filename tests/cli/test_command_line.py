@@ -137,16 +137,6 @@ def test_a_help_imports_little(words):
     assert {"busproof", "click"} == others
 
 
-def test_busproof_alone_shows_three_commands_to_begin_with(capsys):
-    """The exit code is that of a wrong usage, as it was."""
-    assert 2 == main([])
-    printed = capsys.readouterr()
-    assert "" == printed.out
-    assert 3 == len(re.findall(r"^  busproof ", printed.err, re.MULTILINE))
-    assert "busproof --help" in printed.err
-    assert "COMMAND" in printed.err
-
-
 def test_nothing_is_parsed_by_argparse():
     """One parser is enough."""
     sources = [

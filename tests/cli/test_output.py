@@ -20,6 +20,10 @@ from busproof.reports.document import conformance_of
 
 pytestmark = pytest.mark.slow
 
+BESIDE = """\
+Report: reports/runs/it
+Next: busproof report it writes a page; busproof adapters lists what can be tested
+"""
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[349]|10)\d[;m]")
 
 
@@ -53,7 +57,7 @@ def test_json_is_all_that_is_printed(busproof):
     chosen = ("--only", "features", "--rule", "KEY-08", "--name", "it")
     ended = busproof("run", *chosen, "--format", "json")
     assert 0 == ended.code
-    assert "Report: reports/runs/it\n" == ended.err
+    assert BESIDE == ended.err
     printed = json.loads(ended.out)
     assert busproof.run("it").report == conformance_of(printed)
     assert json.loads((busproof.run("it").folder / "conformance.json").read_text()) == printed
@@ -70,7 +74,7 @@ def test_progress_goes_to_a_terminal_and_nowhere_else(busproof):
 def test_no_progress_goes_to_a_file_where_colours_are_forced(busproof):
     words = ("run", "--only", "features", "--rule", "KEY-09", "--name", "it")
     ended = busproof(*words, environment={"FORCE_COLOR": "1"})
-    assert "Report: reports/runs/it\n" == ended.err
+    assert BESIDE == ended.err
 
 
 def test_no_color_takes_all_colours_away(busproof):
@@ -86,7 +90,7 @@ def test_a_report_is_plain_text_where_there_is_no_terminal(busproof):
     """No escape sequence at all, and no progress."""
     ended = busproof("run", "--only", "features", "--rule", "KEY-09", "--name", "it")
     assert "\x1b" not in ended.out
-    assert "Report: reports/runs/it\n" == ended.err
+    assert BESIDE == ended.err
     assert "KEY-09" in ended.out
 
 

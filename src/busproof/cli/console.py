@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Final
 
-__all__ = ["EVERY", "busy", "give_up_output", "progress", "say", "write_aside"]
+__all__ = ["EVERY", "busy", "give_up_output", "progress", "say", "say_next", "write_aside"]
 
 EVERY: Final = 30.0
 """Time between progress lines if there is no terminal, in seconds."""
@@ -90,6 +90,11 @@ class _Count:
 def say(text: str) -> None:
     """Print an error message, prefixed by the name of the program."""
     write_aside(f"busproof: {text}")
+
+
+def say_next(step: str) -> None:
+    """Print the next step of a user who does not know busproof, as one line."""
+    write_aside(f"Next: {step}")
 
 
 def write_aside(line: str) -> None:

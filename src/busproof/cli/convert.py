@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from busproof.cli.console import write_aside
+from busproof.cli.console import say_next, write_aside
 from busproof.cli.frame import PATH, Command, Options, argument, flag, option
 from busproof.errors import HistoryError, UsageError
 from busproof.extras import need
@@ -45,7 +45,7 @@ def run(args: Options) -> int:
     for reason, count in converted.left_out.most_common():
         write_aside(f"left out: {count} of {reason}")
     write_aside(f"{cannot_show}.")
-    write_aside(f"judge it by busproof check {args.out}")
+    say_next(f"busproof check {args.out} judges it")
     return 0
 
 

@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from busproof.cli import values
+from busproof.cli.console import say_next
 from busproof.cli.environment import NEEDS, findings
 from busproof.cli.frame import FORMAT, Command, Options, argument
 from busproof.errors import UsageError
@@ -62,6 +63,10 @@ def _print(diagnosis: "list[Finding]") -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if not missing:
         console.print("Nothing is missing.")
+    if any(not finding.need for finding in missing):
+        say_next("repair what is marked ✗, and repeat busproof doctor")
+    else:
+        say_next("busproof run tests the reference model; it needs nothing that is missing here")
 
 
 def _mark(finding: "Finding") -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from busproof import __version__
-from busproof.cli.console import give_up_output, say, write_aside
+from busproof.cli.console import give_up_output, say, say_next
 from busproof.cli.frame import Commands, coloured
 from busproof.cli.github import annotate
 from busproof.cli.wrong_usage import PROGRAM, sentence
@@ -86,14 +86,6 @@ COMMANDS: Final = Commands(
 )
 
 
-def _first() -> str:
-    """Return the first commands to try."""
-    lines = [f"  # {purpose}\n  {line}" for line, purpose in COMMANDS.examples]
-    return "\n".join(
-        [f"{PROGRAM}: name a COMMAND. Three to begin with:", *lines, f"{PROGRAM} --help lists all."]
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code, without a traceback for what users can cause.
 
@@ -106,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return shell_complete(COMMANDS, {}, PROGRAM, COMPLETE, wanted)
     if not words:
-        write_aside(_first())
+        say(f"name a COMMAND; {PROGRAM} --help lists them")
+        say_next(f"{PROGRAM} run --rule KEY tests the reference model, in seconds")
         return USAGE
     try:
         return _run(words)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from busproof import __version__
-from busproof.cli.console import say, write_aside
+from busproof.cli.console import say, say_next, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.cli.live_judge import LiveJudge, measured
 from busproof.cli.serving.options import PORT
@@ -193,7 +193,8 @@ def _greet(args: Options, ports: list[int], *, secure: bool) -> None:
     if len(ports) > 1:
         where.append(f"HTTP{'S' * secure} on {args.host}:{ports[1]}")
     write_aside(f"busproof: recording {', '.join(where)}, to {args.to}")
-    write_aside(f"busproof: events go to {args.out}; Ctrl-C ends the recording")
+    write_aside(f"busproof: events go to {args.out}")
+    say_next(f"connect clients to {args.host}:{ports[0]}; Ctrl-C ends the recording")
 
 
 def _tell_the_end(args: Options, recording: "Recording") -> None:
@@ -202,7 +203,7 @@ def _tell_the_end(args: Options, recording: "Recording") -> None:
     write_aside(f"busproof: {journal.events:,} events of {connections:,} connections{parts}")
     for what, number in recording.desk.tally.left_out.most_common():
         write_aside(f"busproof: left out: {number:,} {what}")
-    write_aside(f"busproof: judge it by busproof check {args.out}")
+    say_next(f"busproof check {args.out} judges it")
 
 
 LISTENING: Final = "Where clients connect"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof.cli import known_failures, required, values
-from busproof.cli.console import write_aside
+from busproof.cli.console import say_next, write_aside
 from busproof.cli.frame import FORMAT, VERBOSE, Command, Options, flag, option
 from busproof.cli.running.publishing import published, report
 from busproof.cli.running.run_options import HOW_MUCH, TERMS, request_from
@@ -14,6 +14,14 @@ __all__ = ["COMMAND", "EVERY", "run"]
 
 EVERY: Final = "all"
 """Value that stands for every edition, one run after another."""
+
+NEXT: Final = {
+    0: "busproof report {run} writes a page; busproof adapters lists what can be tested",
+    1: "repair the bus and repeat the run; busproof report {run} writes a page",
+    3: "busproof report {run} writes a page with the cause of each rule that was not shown",
+    4: "correct the list of known failures as stated above, and repeat the run",
+}
+"""The next step after a run, by its exit code."""
 
 
 @seldom_collected()
@@ -38,6 +46,7 @@ def run(args: Options) -> int:
     except KeyboardInterrupt:
         raise interrupted(done.folder) from None
     write_aside(f"Report: {done.folder}")
+    say_next(NEXT[code].format(run=done.folder.name))
     return code
 
 

@@ -262,6 +262,7 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
         scheme = "https" if places.admin_tls else "http"
         lines.append(f"busproof: its entities: {scheme}://{host}:{broker.admin_port}/busproof/")
     lines += [f"busproof: {warning}" for warning in protection.warnings()]
+    lines.append("Next: give a client this connection string; Ctrl-C ends the broker")
     return "\n".join([*lines, protection.connection_string(plain, secure)])
 
 

@@ -30,9 +30,16 @@ def _said(error: click.UsageError) -> str:
         return f"there is no option {error.option_name}{'; ' if near else ''}{near}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         name = shown(error.param)
-        missing = isinstance(error, click.MissingParameter)
-        return f"{name} is missing" if missing else f"{name}: {_plain(error.message)}"
+        if isinstance(error, click.MissingParameter):
+            return f"{name} is missing{_example(error.ctx)}"
+        return f"{name}: {_plain(error.message)}"
     return _plain(error.format_message())
+
+
+def _example(ctx: click.Context | None) -> str:
+    """Return the first example of a command's help."""
+    examples = getattr(ctx.command, "examples", ()) if ctx else ()
+    return f", as in {examples[0][0]}" if examples else ""
 
 
 def _meant(names: Sequence[str] | None) -> str:
