@@ -32,9 +32,9 @@ def outputs(folder: Path) -> Iterator[str]:
     for name in COUNTED:
         yield f"{name.replace(' ', '-')}={int(summary[name])}"
     yield f"json={report.as_posix()}"
-    page = folder / "conformance.html"
-    if page.exists():
-        yield f"report={page.as_posix()}"
+    for name, file in (("report", "conformance.html"), ("badges", "badges")):
+        if (folder / file).exists():
+            yield f"{name}={(folder / file).as_posix()}"
 
 
 if __name__ == "__main__":

@@ -63,4 +63,7 @@ def test_wrong_uses_get_one_sentence(busproof, words, said) -> None:
 def test_limited_run_has_no_badges(busproof) -> None:
     about = ("run", "--rule", "KEY-08", "--only", "features", "--name", "r")
     assert 0 == busproof(*about).code
-    assert "says nothing of levels" in busproof("report", "r", "--badges", "badges").err
+    ended = busproof("report", "r", "--badges", "badges")
+    assert 0 == ended.code
+    assert "says nothing of levels" in ended.err
+    assert not (busproof.folder / "badges").exists()

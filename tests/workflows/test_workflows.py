@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 HERE = Path(__file__).parent
+CI = ROOT / "examples" / "ci"
 WORKFLOWS = sorted(
     [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/*/.github/workflows/*.yml")]
 )
@@ -75,9 +76,11 @@ def uses(file: Path) -> list[dict[str, Any]]:
     return [step for step in steps if "/busproof@" in step.get("uses", "")]
 
 
-def test_the_example_gives_the_action_only_what_it_takes() -> None:
-    (step,) = [step for file in WORKFLOWS for step in uses(file)]
-    assert step["with"].keys() <= ACTION["inputs"].keys()
+def test_examples_give_the_action_only_what_it_takes() -> None:
+    steps = [step for file in WORKFLOWS for step in uses(file)]
+    assert len(steps) == 2
+    for step in steps:
+        assert step["with"].keys() <= ACTION["inputs"].keys()
 
 
 def test_no_input_is_ever_read_as_a_command() -> None:
@@ -97,7 +100,7 @@ def test_every_input_has_a_default_and_is_described() -> None:
 def test_uploaded_artifacts_hold_only_publishable_files() -> None:
     (step,) = [step for step in ACTION["runs"]["steps"] if "upload" in step.get("uses", "")]
     kept = {line.rpartition("}}/")[2] for line in step["with"]["path"].splitlines()}
-    assert kept == {"conformance.*", "junit.xml", "allure/", "failures/"}
+    assert kept == {"conformance.*", "junit.xml", "allure/", "badges/", "failures/"}
 
 
 def test_every_action_is_pinned_by_its_commit() -> None:
@@ -188,7 +191,16 @@ def test_required_levels_become_options(tmp_path: Path, require: str, options: l
     (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Run the suite"]
     (tmp_path / "python").write_text('#!/bin/sh\nfor each in "$@"; do echo "$each"; done\n')
     (tmp_path / "python").chmod(0o755)
-    names = ("ADAPTER", "BUSPROOF_ENDPOINT", "EDITION", "TIER", "PROFILE", "KNOWN", "NAME")
+    names = (
+        "ADAPTER",
+        "ALLURE",
+        "BUSPROOF_ENDPOINT",
+        "EDITION",
+        "TIER",
+        "PROFILE",
+        "KNOWN",
+        "NAME",
+    )
     ended = subprocess.run(
         ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
@@ -199,7 +211,7 @@ def test_required_levels_become_options(tmp_path: Path, require: str, options: l
         check=True,
     )
     words = ended.stdout.splitlines()
-    assert words[words.index("--yes") + 1 :] == ["--allure", *options]
+    assert words[words.index("--yes") + 1 :] == options
 
 
 def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
@@ -214,11 +226,13 @@ def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
     summary = {each.value: number for number, each in enumerate(Verdict)} | {"applicable": 9}
     (tmp_path / "conformance.json").write_text(json.dumps({"summary": summary}))
     (tmp_path / "conformance.html").touch()
+    (tmp_path / "badges").mkdir()
     found = outputs()
     assert found == {
         **{name.replace(" ", "-"): str(number) for name, number in summary.items()},
         "json": (tmp_path / "conformance.json").as_posix(),
         "report": (tmp_path / "conformance.html").as_posix(),
+        "badges": (tmp_path / "badges").as_posix(),
     }
     values = [each["value"] for each in ACTION["outputs"].values()]
     assert [] == [name for name in found if f"${{{{ steps.report.outputs.{name} }}}}" not in values]
@@ -257,7 +271,7 @@ def act(
 def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
     """With the inputs of its own workflow, word for word."""
     (step,) = uses(repository[0] / ".github" / "workflows" / "conformance.yml")
-    given = [f"{name}={value}" for name, value in step["with"].items()]
+    given = [f"{name}={value}" for name, value in (step["with"] | {"allure": "true"}).items()]
     summary = tmp_path / "summary.md"
     ended = act(repository, summary, *given)
     assert ended.returncode == 0, ended.stderr
@@ -265,11 +279,13 @@ def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
     assert ("0", "reports/runs/conformance") == (written["exit-code"], written["folder"])
     assert written["report"] == "reports/runs/conformance/conformance.html"
     assert written["shown"] == written["applicable"] != "0"
+    assert "shown" == written["verdict"]
     run = repository[0] / "reports" / "runs" / "conformance"
     assert summary.read_text(encoding="utf-8") == (run / "conformance.md").read_text()
     for name in ("conformance.json", "conformance.html", "junit.xml"):
         assert (run / name).stat().st_size, name
     assert any((run / "allure").glob("*-result.json"))
+    assert (run / "badges" / "core.svg").stat().st_size
 
 
 @pytest.mark.parametrize(
