@@ -36,7 +36,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lab slowed packaging lint types compiled check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test lab slowed packaging lint types compiled check format nightly nightly-status modelcheck audit bench schemas diagrams distilled promises licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -113,6 +113,10 @@ diagrams: dev ## write docs/states.md, docs/sql.md and the changes in docs/editi
 	$(DEV)/bin/python tools/sql_page.py > docs/sql.md
 	$(DEV)/bin/python tools/editions_page.py > docs/editions.md.new
 	mv docs/editions.md.new docs/editions.md
+
+promises: dev ## record what docs/compatibility.md promises, for a release
+	$(DEV)/bin/python tools/promises.py > tools/release/promises.txt.new
+	mv tools/release/promises.txt.new tools/release/promises.txt
 
 licences: dev ## list the licences of all packages in docs/licences.md anew
 	$(DEV)/bin/python tools/licences.py > docs/licences.md
