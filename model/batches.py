@@ -113,7 +113,7 @@ class Batches(Family):
         that requires sessions, nor what happens if more messages are requested than the tier
         permits.
         """
-        entity = self.rules.topics.receivable(command.queue)
+        entity = self.rules.topics.usable(command.queue)
         self.check_deletion(entity, command.count)
         deletable = self.deletable(entity, command.age)
         count = self.namespace.choices.pick(

@@ -34,7 +34,7 @@ class Deferral(Family):
     @handles(v.ReceiveDeferred)
     def receive_deferred(self, command: v.ReceiveDeferred, connection: str) -> Answer:
         """DEFER-02, DEFER-10 to DEFER-12: give all messages with these numbers, or none."""
-        entity = self.rules.topics.receivable(command.queue)
+        entity = self.rules.topics.usable(command.queue)
         session = self.rules.sessions.of_receive(entity, command.session_id, connection)
         messages = [
             self.find(entity, number, session) for number in dict.fromkeys(command.sequence_numbers)

@@ -82,6 +82,7 @@ class Locks(Family):
         entity, action = self.rules.topics.readable(command.queue), ACTIONS[type(command)]
         if command.transaction is not None:
             return self.rules.transactions.settle(entity, command, command.transaction)
+        self.rules.topics.check_serves(entity, "served", "refused")
         queued = self.locked_under(entity, command.lock_token, action)
         self.apply(queued, action, getattr(command, "reason", ""))
         return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
@@ -108,6 +109,7 @@ class Locks(Family):
         """
         locked = []
         entity = self.rules.topics.readable(command.queue)
+        self.rules.topics.check_serves(entity, "served", "refused")
         tokens = dict.fromkeys(command.lock_tokens)
         usual = bool(tokens) and len(tokens) == len(command.lock_tokens)
         if not usual and self.namespace.prefers("LOCK-16", "refused", to="done"):
@@ -192,6 +194,7 @@ class Locks(Family):
     def renew(self, command: v.RenewLock, connection: str) -> Answer:
         """LOCK-04, LOCK-05: renew the lock of a message, unless it is lost."""
         entity = self.rules.topics.readable(command.queue)
+        self.rules.topics.check_serves(entity, "served", "refused")
         queued = self.locked_under(entity, command.lock_token, Action.RENEW)
         self.check_renewal(queued)
         self.prolong(queued)

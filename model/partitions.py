@@ -191,6 +191,7 @@ class Partitions(Family):
         """LIFE-07, PART-19, PART-29: show up to the requested number of messages."""
         start = command.from_sequence_number
         entity = self.rules.topics.readable(command.queue)
+        self.rules.topics.check_serves(entity, "served", "refused")
         self.check_peek(entity)
         up = [
             partition for partition in entity.partitions if partition.number not in entity.base.down

@@ -158,7 +158,7 @@ class Scheduling(Family):
         entity = self.rules.topics.addressed(command.queue)
         # The documents say what a disabled entity takes, and not whether it gives this back.
         if not (entity.status.takes or self.namespace.prefers("MGMT-26", "done", to="refused")):
-            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
+            raise Refusal(v.Error.ENTITY_DISABLED)
         scheduled = entity.scheduled.get(command.sequence_number)
         if scheduled is None:
             # Nothing says that cancelling what is not scheduled is an error.

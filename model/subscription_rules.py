@@ -36,10 +36,7 @@ class SubscriptionRules(Family):
         subscription = self.namespace.entities.get(path) or self.rules.topics.find_alike(path)
         if subscription.kind is not EntityKind.SUBSCRIPTION:
             raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
-        # Nothing is said of a disabled subscription but that it gives no messages.
-        disabled = subscription.status is not v.EntityStatus.ACTIVE
-        if disabled and self.namespace.prefers("MGMT-27", "refused", to="done"):
-            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
+        self.rules.topics.check_serves(subscription, "served", "refused")
         return subscription
 
     @handles(v.AddRule, v.RemoveRule)

@@ -90,18 +90,34 @@ class Topics(Family):
         entity = self.readable(path)
         if entity.status is not ACTIVE and not entity.status.gives:
             raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
+        if entity.owner is not entity:
+            self.check_serves(entity, "served", "refused")
         return entity
 
     def usable(self, path: str) -> Entity:
-        """MGMT-27: return the entity with this path for requests about its sessions.
+        """MGMT-27: return the entity with this path, which usually has to give messages.
 
-        The documents say that a disabled entity gives no messages, and not whether sessions work.
+        It is for requests about sessions, deferred messages and deletions (see `check_serves`).
         """
         entity = self.readable(path)
-        disabled = entity.status is not ACTIVE and not entity.status.gives
-        if disabled and not self.namespace.prefers("MGMT-27", "done", to="refused"):
-            raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
+        self.check_serves(entity, "refused", "served")
         return entity
+
+    def check_serves(self, entity: Entity, *answers: str) -> None:
+        """MGMT-27: refuse a request to an entity that is disabled for receiving, or let it pass.
+
+        The documents say that such an entity gives no messages. They do not say whether its dead
+        letters can be received, nor which other requests are refused.
+
+        Args:
+            entity: the entity, or a dead-letter queue, which has no status of its own.
+            answers: `served` and `refused`; what a regular bus does comes first.
+        """
+        status = entity.owner.status
+        if status is ACTIVE or status.gives:
+            return
+        if self.namespace.pick("MGMT-27", *answers) == "refused":
+            raise Refusal(v.Error.ENTITY_DISABLED)
 
     def looks_empty(self, path: str) -> bool:
         """TOPIC-05, FWD-15, FWD-36: return whether a receiver finds nothing here, or refuse it.

@@ -229,6 +229,7 @@ class Transactions(Family):
 
         def attempt(transaction: Transaction) -> Answer:
             token, key = command.lock_token, None
+            self.rules.topics.check_serves(entity, "served", "refused")
             try:
                 if isinstance(command, v.DeadLetter):
                     self.rules.dead_letters.check_source(entity)
@@ -325,8 +326,12 @@ class Transactions(Family):
                 self.rules.scheduling.plan(buffered.scheduled)
 
     def check_settlement(self, enlisted: EnlistedSettlement) -> None:
-        """MGMT-15: refuse the commit of a settlement whose entity was deleted meanwhile, or not."""
+        """MGMT-15, MGMT-27: refuse the commit of a settlement, or not.
+
+        Both are right if its entity was deleted or disabled meanwhile.
+        """
         entity = enlisted.entity
+        self.rules.topics.check_serves(entity, "served", "refused")
         if self.namespace.entities.get(entity.path) is entity:
             return
         if self.namespace.prefers("MGMT-15", "refused", to="settled"):

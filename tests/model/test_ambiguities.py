@@ -185,6 +185,49 @@ def test_scheduled_message_may_be_cancelled_at_a_disabled_entity() -> None:
     assert {"Done", "Refused"} == answers(bus, cancel)
 
 
+DEAD = f"q{v.DEAD_LETTERS}"
+ONE_LOCK = v.Complete(queue="q", lock_token="1/1")
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        (v.Receive(queue="q"), set()),
+        (v.Receive(queue=DEAD), {"Empty"}),
+        (v.ReceiveBatch(queue=DEAD, count=2), {"Empty"}),
+        (v.DeleteBatch(queue=DEAD, count=2), {"Deleted"}),
+        (v.DeleteBatch(queue="q", count=2), {"Deleted"}),
+        (v.ReceiveDeferred(queue="q", sequence_numbers=(2,)), {"ReceivedSeveral"}),
+        (v.Peek(queue="q"), {"Peeked"}),
+        (ONE_LOCK, {"Done"}),
+        (attrs.evolve(ONE_LOCK, transaction="x"), {"Done"}),
+        (v.CommitTransaction(transaction="y"), {"Done"}),
+        (v.RenewLock(queue="q", lock_token="1/1"), {"Renewed"}),
+        (v.RenewLocks(queue="q", lock_tokens=("1/1",)), {"RenewedSeveral"}),
+        (
+            v.SettleBatch(queue="q", lock_tokens=("1/1",), disposition=v.Disposition.ABANDON),
+            {"Done"},
+        ),
+    ],
+)
+def test_disabled_entity_may_refuse_all_and_must_refuse_only_to_give_its_messages(
+    command: v.Command, kinds: set[str]
+) -> None:
+    """MGMT-27: a dead-letter queue has no status, and of other requests nothing is said."""
+    bus = Bus(profile())
+    bus.create("q", partitioned=False)
+    for body in "abcd":
+        bus.send(body)
+    bus.receive()
+    bus.done(v.Defer(queue="q", lock_token=bus.receive().lock_token or ""))
+    for name in "xy":
+        bus.done(v.BeginTransaction(transaction=name))
+    third = bus.receive().lock_token or ""
+    bus.done(v.Complete(queue="q", lock_token=third, transaction="y"))
+    bus.done(v.UpdateQueue(queue="q", status=v.EntityStatus.RECEIVE_DISABLED))
+    assert {"Refused", *kinds} == answers(bus, command)
+
+
 @pytest.mark.parametrize("times", [0, 2])
 def test_request_for_no_lock_or_for_one_twice_may_be_refused(times: int) -> None:
     """LOCK-16: the documents speak of several locks."""

@@ -10,6 +10,7 @@ INVALID = v.Refused(error=v.Error.INVALID_OPERATION)
 TAKEN = v.Refused(error=v.Error.ALREADY_EXISTS)
 MISSING = v.Refused(error=v.Error.NOT_FOUND)
 DISABLED = v.Refused(error=v.Error.ENTITY_DISABLED)
+WORKING: dict[type, v.Outcome] = {v.Peek: v.Peeked(), v.DeleteBatch: v.Deleted(count=0)}
 DOWN = v.Refused(error=v.Error.UNAVAILABLE)
 OTHER = v.Refused(error=v.Error.OTHER)
 TWO_KEYS = v.Message(body="m", session_id="a", partition_key="b")
@@ -58,6 +59,8 @@ def test_a_source_with_sessions_is_refused_or_does_not_forward() -> None:
     [
         (v.Peek(queue="q"), True),
         (v.Receive(queue=f"q{v.DEAD_LETTERS}"), True),
+        (v.DeleteBatch(queue="q", count=1), True),
+        (v.DeleteBatch(queue=f"q{v.DEAD_LETTERS}", count=1), True),
         (v.Receive(queue="q"), False),
         (v.Send(queue="q", message=v.Message(body="m")), False),
     ],
@@ -68,8 +71,22 @@ def test_a_disabled_queue_may_refuse_what_nothing_is_said_of(
     told = queue().of(v.UpdateQueue(queue="q", status=v.EntityStatus.DISABLED))
     assert told.may_be(command, DISABLED)
     assert told.may_be(command, OTHER) is works
-    working = v.Peeked() if isinstance(command, v.Peek) else v.Empty()
+    working = WORKING.get(type(command), v.Empty())
     assert told.may_be(command, working) is works
+
+
+def test_commit_of_a_settlement_may_be_refused_after_its_queue_was_disabled() -> None:
+    told = queue().of(v.Send(queue="q", message=v.Message(body="m")))
+    view = v.MessageView(body="m", lock_token="l", delivery_count=1)
+    told.of(v.Receive(queue="q"), v.Received(message=view))
+    told.of(v.BeginTransaction(transaction="x"))
+    told.of(v.Complete(queue="q", lock_token="l", transaction="x"))
+    commit = v.CommitTransaction(transaction="x")
+    assert not told.may_be(commit, DISABLED)
+    told.of(v.UpdateQueue(queue="q", status=v.EntityStatus.DISABLED))
+    assert told.may_be(commit, DISABLED)
+    assert told.may_be(commit, OTHER)
+    assert told.may_be(commit)
 
 
 @pytest.mark.parametrize("status", [v.EntityStatus.DISABLED, v.EntityStatus.ACTIVE])

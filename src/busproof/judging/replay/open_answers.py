@@ -20,24 +20,16 @@ from busproof.model.locks import LONGEST_LOCK
 from busproof.model.management import FIXED
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity
-from busproof.model.step import step
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["OpenAnswers"]
 
 SENDING: Final = (v.Send, v.SendBatch, v.Schedule)
-RECEIVING: Final = (v.Receive, v.ReceiveBatch)
 CREATING: Final = (v.CreateQueue, v.CreateTopic, v.CreateSubscription)
 BASIC: Final = "BASIC-FEATURES"
 CHANGING: Final = (*CREATING, v.UpdateQueue, v.UpdateTopic, v.DeleteQueue, v.DeleteTopic)
 """Requests to all partitions of an entity."""
-MANAGING: Final = (
-    *CHANGING,
-    *(v.RestoreQueue, v.GetQueue, v.GetTopic, v.ListSubscriptions),
-    *(v.TakePartitionDown, v.BringPartitionUp),
-)
-"""Requests that an entity answers in any status."""
-LOOKING: Final = (v.GetQueue, v.Peek, v.GetSessionState, v.ListSessions, v.ListRules)
+LOOKING: Final = (v.GetQueue, v.Peek)
 """Requests that change nothing."""
 
 
@@ -107,12 +99,7 @@ class OpenAnswers:
             options.append(None)
         if len(options) == 1:
             return command
-        chosen = self._guide.take("AS-ASKED", options, self._guide.place)
-        if chosen is None and isinstance(command, v.CommitTransaction):
-            # A commit that is refused ends its transaction without effect.
-            undone = v.RollBackTransaction(transaction=command.transaction)
-            step(self._namespace, undone, event.connection, self._guide, keep=True)
-        return chosen
+        return self._guide.take("AS-ASKED", options, self._guide.place)
 
     def perhaps_reduced(self, command: v.Command) -> v.Command:
         """Return a request, or what is left of it if a bus may ignore a part."""
@@ -203,10 +190,8 @@ class OpenAnswers:
                 reading = self._namespace.profile.readings.get("REGULAR-RULES")
                 is_regular = entity is not None and not entity.settings.partitioned
                 is_open = is_regular and reading != "supported"
-            case v.CommitTransaction():
-                is_open = self._settles_on_disabled(command)
             case _:
-                is_open = entity is not None and self._is_disabled(command, entity)
+                is_open = False
         return is_open
 
     def _is_of_old_premium(self, entity: Entity | None) -> bool:
@@ -216,23 +201,6 @@ class OpenAnswers:
             return False
         is_partitioned = entity.settings.partitioned
         return is_partitioned and profile.readings.get("PREMIUM-EXISTING") != "everything"
-
-    def _is_disabled(self, command: v.Command, entity: Entity) -> bool:
-        """MGMT-26, MGMT-27: return whether an entity may refuse a request for its status.
-
-        The documents say only that it takes and gives no messages; then the model refuses.
-        """
-        status = entity.owner.status
-        if isinstance(command, (*MANAGING, *SENDING)):
-            return False
-        permits = status.takes if isinstance(command, v.CancelScheduled) else status.gives
-        return not permits and not (isinstance(command, RECEIVING) and entity.owner is entity)
-
-    def _settles_on_disabled(self, command: v.CommitTransaction) -> bool:
-        running = self._namespace.transactions.get(command.transaction)
-        return running is not None and any(
-            not settlement.entity.owner.status.gives for settlement in running.settlements
-        )
 
     def _is_doubtful_creation(self, command: v.Creation) -> bool:
         """Return whether nothing says that an entity can be created in this way."""
@@ -245,7 +213,7 @@ class OpenAnswers:
     def _is_looked_at_openly(
         self, command: v.Command, outcome: v.Outcome, entity: Entity | None
     ) -> bool:
-        """FWD-15, MGMT-27: return whether a look at an entity may get an answer, and this one."""
+        """FWD-15: return whether a look at an entity may get an answer, and this one."""
         if entity is None:
             return False
         if isinstance(command, v.GetQueue):
@@ -257,9 +225,7 @@ class OpenAnswers:
             states = {view.state for view in outcome.messages}
             shown = Counter(view.body for view in outcome.messages)
             return shown <= scheduled and states <= {None, v.MessageState.SCHEDULED}
-        is_refused = isinstance(outcome, v.Refused)
-        forwards = isinstance(command, v.Peek) and entity.settings.forward_to is not None
-        return is_refused and (forwards or self._is_disabled(command, entity))
+        return isinstance(outcome, v.Refused) and entity.settings.forward_to is not None
 
     # Refusals ---------------------------------------------------------------------------------
 
