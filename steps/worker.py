@@ -13,6 +13,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.errors import AdapterError, ConformanceError, HistoryError
+from busproof.exploration.combinations.cells import Cell
 from busproof.exploration.elsewhere.playing import Played
 from busproof.exploration.elsewhere.ways import Kinds, Way, kinds_of
 from busproof.exploration.sizes import SIZES
@@ -31,6 +32,7 @@ from busproof.steps.stage import Stage, verdict_on
 from busproof.steps.waiting import SHOWN_LATE
 
 __all__ = [
+    "Combine",
     "Done",
     "Explore",
     "Failed",
@@ -75,6 +77,13 @@ class Send(Task):
     """Send sequences elsewhere, each pickled, in a place and a manner."""
 
     sequences: tuple[tuple[bytes, Way], ...]
+
+
+@attrs.frozen(kw_only=True)
+class Combine(Task):
+    """Try operations, each in its circumstances."""
+
+    cells: tuple[Cell, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -283,6 +292,8 @@ class _Worker:
                         self._play(self._cases[number])
                 case Send(sequences=sequences):
                     return self._send(sequences, recorder)
+                case Combine(cells=cells):
+                    return self._combine(cells, recorder)
                 case Explore(round=number):
                     return self._explore(number, recorder)
                 case Settle():
@@ -343,6 +354,17 @@ class _Worker:
         search.judges = recorder.judges
         for pickled, way in sequences:
             search.send(pickle.loads(pickled), *way)  # noqa: S301 - made by a worker
+        return Done(failures=search.failures, breakdowns=search.breakdowns)
+
+    def _combine(self, cells: Sequence[Cell], recorder: Recorder) -> Done:
+        from busproof.exploration.combinations.search import Combinations
+
+        stage = self._stage
+        if stage.size is None:
+            raise AssertionError("only an exploration has combinations")
+        search = Combinations(stage.adapter, stage.terms, size=stage.size, write=stage.write)
+        search.judges = recorder.judges
+        search.send_all(cells)
         return Done(failures=search.failures, breakdowns=search.breakdowns)
 
     def _explore(self, number: int | None, recorder: Recorder) -> Done:

@@ -14,6 +14,8 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
+from busproof.exploration.combinations.cells import planned_cells
+from busproof.exploration.combinations.search import Combinations
 from busproof.exploration.elsewhere.playing import Played
 from busproof.exploration.elsewhere.search import Elsewhere
 from busproof.exploration.machine import LOCK, Explored, machine_of, scope_of
@@ -56,7 +58,7 @@ def explore(
     played: Sequence[Played],
     write: Callable[[Record], None],
 ) -> Ended:
-    """Send the sequences of scenarios elsewhere, then explore; return the outcome of both.
+    """Send the sequences of scenarios elsewhere, then combinations, then explore at random.
 
     Args:
         adapter: the implementation.
@@ -68,8 +70,10 @@ def explore(
     """
     elsewhere = Elsewhere(adapter, terms, size=size, start=start, played=played, write=write)
     elsewhere.run()
+    combined = Combinations(adapter, terms, size=size, write=write, failures=elsewhere.failures)
+    combined.send_all(planned_cells(size.combinations, start))
     exploration = Exploration(
-        adapter, terms, size=size, start=start, write=write, failures=elsewhere.failures
+        adapter, terms, size=size, start=start, write=write, failures=combined.failures
     )
     return exploration.run()
 

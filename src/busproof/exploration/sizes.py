@@ -21,6 +21,7 @@ class Size:
         sequences: number of sequences to run; `None` for as many as fit into `minutes`.
         steps: number of steps in a sequence; a step may send several commands.
         elsewhere: maximum number of sequences of scenarios that are sent again elsewhere.
+        combinations: maximum number of operations that are tried in two circumstances each.
         shrinking: maximum number of commands sent to shrink one failure.
         rules: number of broken rules that end the exploration.
         replays: maximum number of replays to shrink a failure if requests are expensive.
@@ -34,6 +35,7 @@ class Size:
     sequences: int | None
     steps: int
     elsewhere: int
+    combinations: int
     shrinking: int
     rules: int = 3
     replays: int = 60
@@ -48,6 +50,9 @@ class Size:
         return self.sequences != 0
 
 
+EVERY_CELL: Final = 100_000
+"""More combinations than there are."""
+
 SIZES: Final = {
     size.name: size
     for size in (
@@ -56,19 +61,37 @@ SIZES: Final = {
             sequences=0,
             steps=0,
             elsewhere=0,
+            combinations=0,
             shrinking=1_000,
             rules=2,
             waiting=0,
             dear=True,
             waits=False,
         ),
-        Size(name="quick", sequences=80, steps=40, elsewhere=400, shrinking=10_000, waiting=20),
-        Size(name="ci", sequences=1000, steps=50, elsewhere=4_000, shrinking=30_000, rules=5),
+        Size(
+            name="quick",
+            sequences=80,
+            steps=40,
+            elsewhere=400,
+            combinations=100,
+            shrinking=10_000,
+            waiting=20,
+        ),
+        Size(
+            name="ci",
+            sequences=1000,
+            steps=50,
+            elsewhere=4_000,
+            combinations=2_000,
+            shrinking=30_000,
+            rules=5,
+        ),
         Size(
             name="thorough",
             sequences=5_000,
             steps=60,
             elsewhere=4_000,
+            combinations=EVERY_CELL,
             shrinking=100_000,
             rules=20,
         ),
@@ -77,6 +100,7 @@ SIZES: Final = {
             sequences=12,
             steps=40,
             elsewhere=0,
+            combinations=0,
             shrinking=3_000,
             rules=2,
             waiting=120,
@@ -87,6 +111,7 @@ SIZES: Final = {
             sequences=None,
             steps=60,
             elsewhere=4_000,
+            combinations=EVERY_CELL,
             shrinking=30_000,
             rules=20,
             waiting=1e9,

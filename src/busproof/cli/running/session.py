@@ -34,6 +34,7 @@ from busproof.cli.running.child_run import (
     Request,
 )
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
+from busproof.exploration.combinations.cells import planned_cells
 from busproof.exploration.sizes import Size
 from busproof.history.conformance import Verdict
 from busproof.history.files import HistoryWriter, load
@@ -60,6 +61,7 @@ from busproof.steps.options import rules_asked_for, size_of, timeout_of
 from busproof.steps.playing import Definition
 from busproof.steps.repeating import Repeating
 from busproof.steps.worker import (
+    Combine,
     Done,
     Explore,
     Failed,
@@ -221,11 +223,12 @@ class Session:
         self._repeating = Repeating(len(numbers), header.clock)
         size = self._size
         more = 0 if size is None else size.elsewhere + (size.sequences or 0)
+        combined = self._plan_combinations(header) if explores else 0
         self._counted = attrs.evolve(
             self._counted,
             planned=planned,
             ended=len(self._cases) - len(numbers),
-            total=planned + more,
+            total=planned + more + combined,
         )
         self._plan_cases(numbers, repeated=False)
         if explores:
@@ -295,6 +298,15 @@ class Session:
         rounds = [None] if size.sequences is None else range(-(-size.sequences // ROUND))
         for number in rounds:
             self._parts[2].append(_Part(task=Explore(file=Path(), round=number)))
+
+    def _plan_combinations(self, header: Header) -> int:
+        """Plan the combinations, and return how many there are."""
+        if self._size is None or header.clock is v.Clock.REAL:
+            return 0
+        chosen = planned_cells(self._size.combinations, header.seed or 0)
+        for some in _several(chosen):
+            self._parts[1].append(_Part(task=Combine(file=Path(), cells=some)))
+        return len(chosen)
 
     def _end(self) -> None:
         """Write the end of the exploration as a scenario."""
@@ -498,7 +510,7 @@ class Session:
             self._parts[3].append(_Part(task=task))
 
     def _merge_part(self, part: _Part) -> None:
-        if isinstance(part.task, Send | Explore) and self._is_broken_enough():
+        if isinstance(part.task, Send | Combine | Explore) and self._is_broken_enough():
             # It would not have begun if the parts before it had ended earlier.
             part.task.file.unlink(missing_ok=True)
             return

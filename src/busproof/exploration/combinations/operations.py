@@ -1,0 +1,238 @@
+"""The operations that are tried in each circumstance."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.exploration.combinations.stage import QUEUE, SESSION, Stage
+
+__all__ = ["OPERATIONS", "Operation"]
+
+SECOND: Final = v.MICROSECONDS
+NOBODYS: Final = 4711
+"""A number that no message has."""
+
+Request = Callable[[], v.Command]
+"""Makes the request once the circumstances are there, because they decide where it goes."""
+
+
+@attrs.frozen(kw_only=True)
+class Operation:
+    """An operation.
+
+    Attributes:
+        prepare: sends what the operation needs, and returns what makes its request.
+        settings: the settings of the queue that it needs.
+        accepts: whether the session of the queue, if it has one, is accepted before.
+    """
+
+    prepare: Callable[[Stage], Request]
+    settings: Mapping[str, Any] = attrs.field(factory=dict)
+    accepts: bool = True
+
+
+def _token(stage: Stage) -> str:
+    view = stage.lock()
+    return "never given" if view is None or view.lock_token is None else view.lock_token
+
+
+def _settling(kind: Callable[..., v.Command]) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        token = _token(stage)
+        return lambda: kind(queue=stage.at, lock_token=token, transaction=stage.transaction)
+
+    return prepare
+
+
+def _renewing(stage: Stage) -> Request:
+    token = _token(stage)
+    return lambda: v.RenewLock(queue=stage.at, lock_token=token)
+
+
+def _renewing_several(stage: Stage) -> Request:
+    tokens = (_token(stage), _token(stage))
+    return lambda: v.RenewLocks(queue=stage.at, lock_tokens=tokens)
+
+
+def _settling_several(disposition: v.Disposition) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        tokens = (_token(stage), _token(stage))
+        return lambda: v.SettleBatch(queue=stage.at, lock_tokens=tokens, disposition=disposition)
+
+    return prepare
+
+
+def _sending(stage: Stage) -> Request:
+    stage.send()
+    return lambda: v.Send(
+        queue=stage.at if stage.at != QUEUE else stage.door,
+        message=stage.message(),
+        transaction=stage.transaction,
+    )
+
+
+def _sending_several(stage: Stage) -> Request:
+    stage.send()
+    return lambda: v.SendBatch(
+        queue=stage.at if stage.at != QUEUE else stage.door,
+        messages=(stage.message(), stage.message()),
+        transaction=stage.transaction,
+    )
+
+
+def _scheduling(stage: Stage) -> Request:
+    stage.send()
+    return lambda: v.Schedule(
+        queue=stage.at if stage.at != QUEUE else stage.door,
+        message=stage.message(),
+        delay=30 * SECOND,
+        transaction=stage.transaction,
+    )
+
+
+def _cancelling(stage: Stage) -> Request:
+    number = stage.schedule(100 * SECOND)
+    return lambda: v.CancelScheduled(queue=stage.at, sequence_number=number or NOBODYS)
+
+
+def _cancelling_an_active_one(stage: Stage) -> Request:
+    view = stage.lock()
+    if view is not None and view.lock_token is not None:
+        stage.do(v.Abandon(queue=QUEUE, lock_token=view.lock_token))
+    number = NOBODYS if view is None else view.sequence_number or NOBODYS
+    return lambda: v.CancelScheduled(queue=stage.at, sequence_number=number)
+
+
+def _receiving(mode: v.ReceiveMode) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        stage.send()
+        return lambda: v.Receive(queue=stage.at, mode=mode, session_id=stage.session)
+
+    return prepare
+
+
+def _receiving_several(stage: Stage) -> Request:
+    stage.send()
+    stage.send()
+    return lambda: v.ReceiveBatch(queue=stage.at, count=3, session_id=stage.session)
+
+
+def _receiving_deferred(mode: v.ReceiveMode) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        number = stage.defer() or NOBODYS
+        return lambda: v.ReceiveDeferred(
+            queue=stage.at, sequence_numbers=(number,), mode=mode, session_id=stage.session
+        )
+
+    return prepare
+
+
+def _completing_deferred(stage: Stage) -> Request:
+    number = stage.defer() or NOBODYS
+    command = v.ReceiveDeferred(queue=QUEUE, sequence_numbers=(number,), session_id=stage.session)
+    event = stage.do(command)
+    token = "never given"  # noqa: S105 - no secret
+    if event is not None and isinstance(event.outcome, v.ReceivedSeveral):
+        token = next((view.lock_token or token for view in event.outcome.messages), token)
+    return lambda: v.Complete(queue=stage.at, lock_token=token, transaction=stage.transaction)
+
+
+def _peeking(stage: Stage) -> Request:
+    stage.send()
+    return lambda: v.Peek(queue=stage.at, count=10)
+
+
+def _deleting_several(stage: Stage) -> Request:
+    stage.send()
+    return lambda: v.DeleteBatch(queue=stage.at, count=10)
+
+
+def _after_a_send(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        stage.send()
+        return lambda: make(stage.at)
+
+    return prepare
+
+
+def _about_the_state(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
+    def prepare(stage: Stage) -> Request:
+        stage.send()
+        stage.do(v.SetSessionState(queue=QUEUE, session_id=SESSION, state="before"))
+        return lambda: make(stage.at)
+
+    return prepare
+
+
+SESSIONS: Final = {"requires_session": True}
+
+OPERATIONS: Final[Mapping[str, Operation]] = {
+    "send": Operation(prepare=_sending),
+    "send of two together": Operation(prepare=_sending_several),
+    "schedule": Operation(prepare=_scheduling),
+    "cancellation": Operation(prepare=_cancelling),
+    "cancellation of an active message": Operation(prepare=_cancelling_an_active_one),
+    "receive": Operation(prepare=_receiving(v.ReceiveMode.PEEK_LOCK)),
+    "receive and delete": Operation(prepare=_receiving(v.ReceiveMode.RECEIVE_AND_DELETE)),
+    "receive of several": Operation(prepare=_receiving_several),
+    "peek": Operation(prepare=_peeking),
+    "completion": Operation(prepare=_settling(v.Complete)),
+    "abandoning": Operation(prepare=_settling(v.Abandon)),
+    "deferral": Operation(prepare=_settling(v.Defer)),
+    "dead-lettering": Operation(prepare=_settling(v.DeadLetter)),
+    "renewal": Operation(prepare=_renewing),
+    "renewal of two": Operation(prepare=_renewing_several),
+    "completion of two": Operation(prepare=_settling_several(v.Disposition.COMPLETE)),
+    "receive of a deferred message": Operation(
+        prepare=_receiving_deferred(v.ReceiveMode.PEEK_LOCK)
+    ),
+    "receive and delete of a deferred message": Operation(
+        prepare=_receiving_deferred(v.ReceiveMode.RECEIVE_AND_DELETE)
+    ),
+    "completion of a deferred message": Operation(prepare=_completing_deferred),
+    "deletion of several": Operation(prepare=_deleting_several, settings={"partitioned": False}),
+    "description": Operation(prepare=_after_a_send(lambda queue: v.GetQueue(queue=queue))),
+    "change of the time to live": Operation(
+        prepare=_after_a_send(lambda queue: v.UpdateQueue(queue=queue, time_to_live=50 * SECOND))
+    ),
+    "change of the delivery count": Operation(
+        prepare=_after_a_send(lambda queue: v.UpdateQueue(queue=queue, max_delivery_count=1))
+    ),
+    "deletion of the queue": Operation(
+        prepare=_after_a_send(lambda queue: v.DeleteQueue(queue=queue))
+    ),
+    "accepting of the session": Operation(
+        prepare=_after_a_send(lambda queue: v.AcceptSession(queue=queue, session_id=SESSION)),
+        settings=SESSIONS,
+        accepts=False,
+    ),
+    "accepting of the next session": Operation(
+        prepare=_after_a_send(lambda queue: v.AcceptNextSession(queue=queue)),
+        settings=SESSIONS,
+        accepts=False,
+    ),
+    "renewal of the session": Operation(
+        prepare=_after_a_send(lambda queue: v.RenewSessionLock(queue=queue, session_id=SESSION)),
+        settings=SESSIONS,
+    ),
+    "closing of the session": Operation(
+        prepare=_after_a_send(lambda queue: v.CloseSession(queue=queue, session_id=SESSION)),
+        settings=SESSIONS,
+    ),
+    "setting of the state": Operation(
+        prepare=_about_the_state(
+            lambda queue: v.SetSessionState(queue=queue, session_id=SESSION, state="after")
+        ),
+        settings=SESSIONS,
+    ),
+    "getting of the state": Operation(
+        prepare=_about_the_state(lambda queue: v.GetSessionState(queue=queue, session_id=SESSION)),
+        settings=SESSIONS,
+    ),
+    "listing of the sessions": Operation(
+        prepare=_after_a_send(lambda queue: v.ListSessions(queue=queue)), settings=SESSIONS
+    ),
+}
+"""The operations, by name."""
