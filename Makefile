@@ -36,11 +36,11 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lab slowed packaging lint types compiled check format nightly nightly-status modelcheck audit bench schemas diagrams distilled promises licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test lab slowed packaging lint types compiled check format nightly nightly-status modelcheck audit bench schemas diagrams distilled identity release-rehearsal promises licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-17s  %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: base ## run the suite on the embedded model (ADAPTER=… for another)
 	$(BASE)/bin/busproof run --adapter '$(ADAPTER)'
@@ -113,6 +113,12 @@ diagrams: dev ## write docs/states.md, docs/sql.md and the changes in docs/editi
 	$(DEV)/bin/python tools/sql_page.py > docs/sql.md
 	$(DEV)/bin/python tools/editions_page.py > docs/editions.md.new
 	mv docs/editions.md.new docs/editions.md
+
+identity: dev ## put the publisher's names and addresses of tools/release/identity.toml everywhere
+	$(DEV)/bin/python tools/release/identity.py
+
+release-rehearsal: dev node-there ## build a release from a clean clone, serve it, and play three strangers
+	$(DEV)/bin/python tools/release/rehearsal.py
 
 promises: dev ## record what docs/compatibility.md promises, for a release
 	$(DEV)/bin/python tools/promises.py > tools/release/promises.txt.new

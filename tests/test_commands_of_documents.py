@@ -35,7 +35,10 @@ ELSEWHERE: Final = {
     r"make (run|test|audit)\b": (".ci/run", r"^ *make {0}$"),
     r"make packaging\b": (".ci/run", r"^make packaging "),
     r"make check\b": (".ci/run", r"^make .*types lint\b"),
-    r"make base\b": ("Makefile", r"^run: base "),
+    r"python3 -m venv \.venv$|pip install busproof$": (
+        "tools/release/rehearsal.py",
+        r"tutorial\.md",
+    ),
     r"pip install 'busproof\[(amqp|spark|tla)\]'": (".ci/wheel", r"^{0}=\$\(extra {0}\)"),
     r"pip install \.$|pytest tests$|busproof \S+( --adapter)? shelf$|busproof adapters$": (
         ".ci/wheel",

@@ -210,8 +210,10 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 def test_the_tutorial_goes_as_it_says(tmp_path: Path) -> None:
     """Word for word at full size; at the gate the suite is run for one rule."""
     shell_blocks = [block for block in blocks(TUTORIAL) if block.language == "sh"]
-    make, activate, *commands = lay_out(shell_blocks, tmp_path)
-    assert (make, activate) == (["make", "base"], [".", ".venv/bin/activate"])
+    environment, activate, install, *commands = lay_out(shell_blocks, tmp_path)
+    assert ["python3", "-m", "venv", ".venv"] == environment
+    assert [".", ".venv/bin/activate"] == activate
+    assert ["pip", "install", "busproof"] == install
     codes = [ExitCode.OK, ExitCode.OK, ExitCode.VIOLATION, ExitCode.OK, ExitCode.VIOLATION]
     for words, code in zip(commands, codes, strict=True):
         whole = words[1] == "run" and "--replay" not in words
@@ -262,7 +264,7 @@ def test_commands_and_options_that_documents_name_exist(capsys) -> None:
         commands |= set(
             re.findall(r"(?<!from )\bbusproof ([a-z]+(?:-[a-z]+)?)((?: --[a-z-]+)?)", shell(text))
         )
-        targets |= set(re.findall(r"^make ([a-z]+)", shell(text), re.MULTILINE))
+        targets |= set(re.findall(r"^make ([a-z-]+)", shell(text), re.MULTILINE))
     usage = {name: help_of(name, capsys) for name, _ in commands}
     assert [] == [
         f"{name}{option}" for name, option in commands if option.strip() not in usage[name]
@@ -381,7 +383,8 @@ def test_generated_pages_are_current(script: str, page: str) -> None:
 
 def test_every_package_shows_its_licence() -> None:
     """And a new kind of licence is looked at before it is taken."""
-    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|ISC|CC0-1\.0"
+    looked_at = r"MIT(-0| license)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|PSFL|MPL-2\.0"
+    looked_at += r"|Zlib|ISC|ISC License \(ISCL\)|CC0-1\.0"
     looked_at = rf"(?:{looked_at}|GPL-2\.0(?:-only)?)"
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)

@@ -110,7 +110,7 @@ def test_every_action_is_pinned_by_its_commit() -> None:
         (file.name, each)
         for file in (*files, ROOT / "action.yml")
         for each in re.findall(r"uses: (\S+.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-        if "OWNER/" not in each
+        if "busproof/busproof@" not in each
     ]
     assert len(used) > 10
     pin = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
