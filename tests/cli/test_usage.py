@@ -74,7 +74,10 @@ WRONG = {
     "clean": ["--adapter is missing", "busproof clean --help"],
     "check-adapter": ["A is missing", "busproof check-adapter --help"],
     "serve --port 70000": ["--port", "'70000'", "from 0 to 65535", "busproof serve --help"],
-    "record --out d": ["--to is missing, as in busproof record --to ns", "busproof record --help"],
+    "record --out d": [
+        "--to is missing; for example: busproof record --to ns",
+        "busproof record --help",
+    ],
     "record --to amqp://u@h --out d": ["'amqp://u@h' names no service", "HOST:PORT"],
     "record --to h:99999 --out d": ["'h:99999' names no port"],
     "record --to h --host 0.0.0.0 --out d": ["unencrypted", "--tls", "--allow-plain"],

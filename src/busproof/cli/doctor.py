@@ -66,7 +66,7 @@ def _print(diagnosis: "list[Finding]") -> None:
     if any(not finding.need for finding in missing):
         say_next("repair what is marked ✗, and repeat busproof doctor")
     else:
-        say_next("busproof run tests the reference model; it needs nothing that is missing here")
+        say_next("busproof run tests the reference model, for which nothing is missing")
 
 
 def _mark(finding: "Finding") -> str:

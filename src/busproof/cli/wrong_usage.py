@@ -39,7 +39,7 @@ def _said(error: click.UsageError) -> str:
 def _example(ctx: click.Context | None) -> str:
     """Return the first example of a command's help."""
     examples = getattr(ctx.command, "examples", ()) if ctx else ()
-    return f", as in {examples[0][0]}" if examples else ""
+    return f"; for example: {examples[0][0]}" if examples else ""
 
 
 def _meant(names: Sequence[str] | None) -> str:
