@@ -24,14 +24,15 @@ def run(it: rehearsal.Rehearsal, code: int, *codes: int) -> None:
 def test_part_passes_with_the_exit_code_that_is_expected(it: rehearsal.Rehearsal) -> None:
     it.do("well", lambda: run(it, 0))
     it.do("violated", lambda: run(it, 1, 1))
-    assert ["passed", "passed"] == [outcome for _, outcome, _ in it.rows]
+    assert ["passed", "passed"] == [row.outcome for row in it.rows]
+    assert all(row.processors > 0 for row in it.rows)
 
 
 def test_part_fails_with_any_other_and_the_rest_goes_on(it: rehearsal.Rehearsal) -> None:
     it.do("wrong", lambda: run(it, 3))
     it.do("missing", lambda: it.run(["no-such-program"], it.folder) and None)
     it.do("well", lambda: run(it, 0))
-    wrong, missing, well = (outcome for _, outcome, _ in it.rows)
+    wrong, missing, well = (row.outcome for row in it.rows)
     assert wrong.startswith("failed: ")
     assert wrong.endswith("ended with 3: a line")
     assert "no-such-program" in missing
@@ -43,9 +44,12 @@ def test_a_failed_part_is_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["rehearsal.py", "--keep", str(tmp_path)])
-    rows = [("a clone", "passed", 1.0), ("a stranger", "failed: no page", 2.0)]
+    rows = [
+        rehearsal.Row("a clone", "passed", 1.0, 0.5),
+        rehearsal.Row("a stranger", "failed: no page", 2.0, 3.0),
+    ]
     monkeypatch.setattr(rehearsal, "rehearse", lambda _: rows)
     assert 1 == rehearsal.main()
-    assert "| a stranger | failed: no page | 2 |" in capsys.readouterr().out
+    assert "| a stranger | failed: no page | 2 | 3 |" in capsys.readouterr().out
     monkeypatch.setattr(rehearsal, "rehearse", lambda _: rows[:1])
     assert 0 == rehearsal.main()

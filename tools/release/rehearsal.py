@@ -29,7 +29,7 @@ import tomllib
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -38,12 +38,41 @@ BLOCK: Final = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 VIOLATED: Final = re.compile(r"busproof run .*faulty:.*")
 """Commands of the tutorial that end with exit code 1, as it says."""
 
+PASSED: Final = "passed"
+
 LOCKS: Final = ("base", "amqp", "report", "spark", "tla")
 """Locks of what users install: each gets a bill of materials."""
 
 
 class Failed(Exception):
     """A part of the rehearsal failed; the message says how."""
+
+
+class Row(NamedTuple):
+    """What became of a part; times are in seconds, of the clock and of all processors together."""
+
+    name: str
+    outcome: str
+    elapsed: float
+    processors: float
+
+
+class Stopwatch:
+    """The time since it was made; of processors, that of programs that have ended."""
+
+    def __init__(self) -> None:
+        self._elapsed = time.monotonic()
+        self._processors = self._spent()
+
+    def stop(self, name: str, outcome: str = PASSED) -> Row:
+        """Return a row with the times so far."""
+        elapsed = time.monotonic() - self._elapsed
+        return Row(name, outcome, elapsed, self._spent() - self._processors)
+
+    @staticmethod
+    def _spent() -> float:
+        times = os.times()
+        return times.children_user + times.children_system
 
 
 class Rehearsal:
@@ -54,7 +83,7 @@ class Rehearsal:
         clone: the clean clone.
         dist: the distributions and the bills of materials.
         address: the address of the web server.
-        rows: the name, the outcome and the seconds of each part so far.
+        rows: the parts so far.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,7 +92,7 @@ class Rehearsal:
         self.dist = folder / "dist"
         self.web = folder / "web"
         self.address = ""
-        self.rows: list[tuple[str, str, float]] = []
+        self.rows: list[Row] = []
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         self.package, self.version = str(project["name"]), str(project["version"])
         identity = tomllib.loads((Path(__file__).parent / "identity.toml").read_text("utf-8"))
@@ -76,14 +105,15 @@ class Rehearsal:
 
     def do(self, name: str, part: Callable[[], None]) -> None:
         """Do a part, and note its outcome."""
-        begun = time.monotonic()
+        watch = Stopwatch()
+        outcome = PASSED
         try:
             part()
-            outcome = "passed"
         except (Failed, OSError, subprocess.SubprocessError) as error:
             outcome = f"failed: {error}"
-        self.rows.append((name, outcome, time.monotonic() - begun))
-        print(f"{outcome.partition(':')[0]:7} {self.rows[-1][2]:6.1f} s  {name}", flush=True)
+        row = watch.stop(name, outcome)
+        self.rows.append(row)
+        print(f"{row.elapsed:6.1f} s  {name}: {outcome}", flush=True)
 
     def run(
         self,
@@ -218,13 +248,12 @@ class Rehearsal:
         environment, activate, *commands = "".join(BLOCK.findall(text)).splitlines()
         if not environment.endswith("-m venv .venv") or not activate.startswith(". .venv"):
             raise Failed(f"the tutorial begins with {environment!r} and {activate!r}")
-        begun = time.monotonic()
+        watch = Stopwatch()
         for line in commands:
             codes = (1,) if VIOLATED.match(line) else (0,)
             self.run(["bash", "-c", line], home, variables, codes)
             if line.endswith("--name first"):
-                taken = time.monotonic() - begun
-                self.rows.append(("  from pip install to the first verdict", "passed", taken))
+                self.rows.append(watch.stop("from pip install to the first whole verdict"))
 
     def run_workflow(self) -> None:
         """Run the workflow of the package in examples, with the action from the git server."""
@@ -294,7 +323,7 @@ def serve(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def rehearse(folder: Path) -> list[tuple[str, str, float]]:
+def rehearse(folder: Path) -> list[Row]:
     """Do all parts; return their rows."""
     it = Rehearsal(folder)
     it.do("a clean clone, tagged", it.take_clone)
@@ -321,8 +350,10 @@ def main() -> int:
     folder = keep or Path(tempfile.mkdtemp(prefix="busproof-rehearsal-"))
     folder.mkdir(exist_ok=True)
     rows = rehearse(folder.resolve())
-    print(f"\n| part | outcome | seconds |\n| --- | --- | ---: |\n{table(rows)}")
-    failed = [name for name, outcome, _ in rows if outcome != "passed"]
+    print(
+        f"\n{table(rows)}\n\n{os.cpu_count()} cores; load, all programs: {os.getloadavg()[2]:.0f}"
+    )
+    failed = [row.name for row in rows if row.outcome != PASSED]
     if failed:
         print(f"\n{len(failed)} of {len(rows)} parts failed; {folder / 'log.txt'} has their output")
     elif keep is None:
@@ -330,9 +361,12 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def table(rows: list[tuple[str, str, float]]) -> str:
+def table(rows: list[Row]) -> str:
     """Return the rows as Markdown."""
-    return "\n".join(f"| {name} | {outcome} | {taken:.0f} |" for name, outcome, taken in rows)
+    lines = ["| part | outcome | seconds | seconds of processors |", "| --- | --- | ---: | ---: |"]
+    for name, outcome, elapsed, processors in rows:
+        lines.append(f"| {name} | {outcome} | {elapsed:.0f} | {processors:.0f} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
