@@ -6,8 +6,14 @@ import attrs
 import pytest
 
 from busproof import vocabulary as v
+from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
-from busproof.exploration.combinations.cells import Cell, cells, planned_cells
+from busproof.exploration.combinations.cells import (
+    Cell,
+    cells,
+    planned_cells,
+    repeated_cells,
+)
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
 from busproof.exploration.combinations.search import Combinations, play
@@ -96,3 +102,62 @@ def test_what_is_not_declared_is_not_asked() -> None:
 
 def test_a_bus_on_a_real_clock_is_not_made_to_wait() -> None:
     assert records_of(ModelAdapter(clock=v.Clock.REAL), *planned_cells(5, 1)) == []
+
+
+class Forgetful(ModelAdapter):
+    """A bus that answers one request of a kind as usual, and then does as if it had not come."""
+
+    def __init__(self, kind: type[v.Command], nth: int) -> None:
+        super().__init__()
+        self._kind = kind
+        self._nth = nth
+        self._seen = 0
+
+    def start(self, profile: v.Profile) -> None:
+        """Begin anew."""
+        self._seen = 0
+        super().start(profile)
+
+    def do(self, command: v.Command, connection: str) -> Observed:
+        """Leave out what comes at the wrong time."""
+        self._seen += isinstance(command, self._kind)
+        if isinstance(command, self._kind) and self._seen == self._nth:
+            return Observed(v.Done(), v.Witness(partition=0) if self._kind is v.Send else None)
+        return super().do(command, connection)
+
+
+@pytest.mark.parametrize("times", [13, 101])
+@pytest.mark.parametrize(
+    ("operation", "kind"),
+    [
+        ("send", v.Send),
+        ("completion", v.Complete),
+        ("deferral", v.Defer),
+        ("dead-lettering", v.DeadLetter),
+        ("listing of the queues", v.CreateQueue),
+        ("getting of the state", v.SetSessionState),
+    ],
+)
+def test_a_fault_that_begins_late_is_found(
+    operation: str, kind: type[v.Command], times: int
+) -> None:
+    """And not with one time less."""
+    adapter = Forgetful(kind, times + (kind is v.CreateQueue))
+    terms = terms_of(adapter)
+    found = []
+    for number in (times // 2, times):
+        search = Combinations(adapter, terms, size=SIZES["quick"], write=lambda _: None)
+        search.send(Cell(operation, times=number))
+        found.append(bool(search.failures))
+    assert found == [False, True]
+
+
+def test_what_can_be_done_again_is_repeated() -> None:
+    assert repeated_cells(0) == ()
+    repeated = {cell.operation for cell in repeated_cells(13)}
+    assert set(OPERATIONS) - repeated == {
+        "deletion of the queue",
+        "accepting of the session",
+        "accepting of the next session",
+    }
+    assert repeated_cells(101)[0].name == "Send, 101 times"

@@ -14,7 +14,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
-from busproof.exploration.combinations.cells import planned_cells
+from busproof.exploration.combinations.cells import planned_cells, repeated_cells
 from busproof.exploration.combinations.search import Combinations
 from busproof.exploration.elsewhere.playing import Played
 from busproof.exploration.elsewhere.search import Elsewhere
@@ -71,7 +71,7 @@ def explore(
     elsewhere = Elsewhere(adapter, terms, size=size, start=start, played=played, write=write)
     elsewhere.run()
     combined = Combinations(adapter, terms, size=size, write=write, failures=elsewhere.failures)
-    combined.send_all(planned_cells(size.combinations, start))
+    combined.send_all(planned_cells(size.combinations, start) + repeated_cells(size.times))
     exploration = Exploration(
         adapter, terms, size=size, start=start, write=write, failures=combined.failures
     )

@@ -22,6 +22,7 @@ class Size:
         steps: number of steps in a sequence; a step may send several commands.
         elsewhere: maximum number of sequences of scenarios that are sent again elsewhere.
         combinations: maximum number of operations that are tried in two circumstances each.
+        times: how many times each operation is repeated on one queue; 0 for none.
         shrinking: maximum number of commands sent to shrink one failure.
         rules: number of broken rules that end the exploration.
         replays: maximum number of replays to shrink a failure if requests are expensive.
@@ -36,6 +37,7 @@ class Size:
     steps: int
     elsewhere: int
     combinations: int
+    times: int
     shrinking: int
     rules: int = 3
     replays: int = 60
@@ -62,6 +64,7 @@ SIZES: Final = {
             steps=0,
             elsewhere=0,
             combinations=0,
+            times=0,
             shrinking=1_000,
             rules=2,
             waiting=0,
@@ -74,6 +77,7 @@ SIZES: Final = {
             steps=40,
             elsewhere=400,
             combinations=100,
+            times=13,
             shrinking=10_000,
             waiting=20,
         ),
@@ -83,6 +87,7 @@ SIZES: Final = {
             steps=50,
             elsewhere=4_000,
             combinations=2_000,
+            times=101,
             shrinking=30_000,
             rules=5,
         ),
@@ -92,6 +97,7 @@ SIZES: Final = {
             steps=60,
             elsewhere=4_000,
             combinations=EVERY_CELL,
+            times=1_001,
             shrinking=100_000,
             rules=20,
         ),
@@ -101,6 +107,7 @@ SIZES: Final = {
             steps=40,
             elsewhere=0,
             combinations=0,
+            times=0,
             shrinking=3_000,
             rules=2,
             waiting=120,
@@ -112,6 +119,7 @@ SIZES: Final = {
             steps=60,
             elsewhere=4_000,
             combinations=EVERY_CELL,
+            times=1_001,
             shrinking=30_000,
             rules=20,
             waiting=1e9,

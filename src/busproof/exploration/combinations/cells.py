@@ -8,20 +8,22 @@ import attrs
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
 
-__all__ = ["Cell", "cells", "planned_cells"]
+__all__ = ["Cell", "cells", "planned_cells", "repeated_cells"]
 
 
 @attrs.frozen
 class Cell:
-    """An operation, and the circumstances in which it is tried."""
+    """An operation, the circumstances in which it is tried, and how many times it is."""
 
     operation: str
-    circumstances: tuple[str, ...]
+    circumstances: tuple[str, ...] = ()
+    times: int = 1
 
     @property
     def name(self) -> str:
         """The cell in words."""
-        return f"{self.operation}, {' and '.join(self.circumstances)}".capitalize()
+        words = self.operation if self.times == 1 else f"{self.operation}, {self.times:,} times"
+        return ", ".join([words, *self.circumstances]).capitalize()
 
 
 def cells() -> tuple[Cell, ...]:
@@ -53,6 +55,17 @@ def planned_cells(most: int, start: int) -> tuple[Cell, ...]:
     others = [cell for cell in cells() if cell not in known]
     random.shuffle(others)
     return tuple((first + others)[:most])
+
+
+def repeated_cells(times: int) -> tuple[Cell, ...]:
+    """Return each operation that can be repeated, so many times; none for 0 times."""
+    if not times:
+        return ()
+    return tuple(
+        Cell(operation, times=times)
+        for operation in OPERATIONS
+        if OPERATIONS[operation].is_repeatable
+    )
 
 
 def _order(circumstance: str) -> int:

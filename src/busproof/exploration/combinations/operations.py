@@ -26,11 +26,13 @@ class Operation:
         prepare: sends what the operation needs, and returns what makes its request.
         settings: the settings of the queue that it needs.
         accepts: whether the session of the queue, if it has one, is accepted before.
+        is_repeatable: whether it does something when it is done again.
     """
 
     prepare: Callable[[Stage], Request]
     settings: Mapping[str, Any] = attrs.field(factory=dict)
     accepts: bool = True
+    is_repeatable: bool = True
 
 
 def _token(stage: Stage) -> str:
@@ -160,10 +162,20 @@ def _after_a_send(make: Callable[[str], v.Command]) -> Callable[[Stage], Request
 def _about_the_state(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
     def prepare(stage: Stage) -> Request:
         stage.send()
-        stage.do(v.SetSessionState(queue=QUEUE, session_id=SESSION, state="before"))
+        stage.do(v.SetSessionState(queue=QUEUE, session_id=SESSION, state=stage.message().body))
         return lambda: make(stage.at)
 
     return prepare
+
+
+def _creating(stage: Stage) -> Request:
+    name = stage.new_name()
+    return lambda: stage.creation(name)
+
+
+def _listing(stage: Stage) -> Request:
+    stage.create(stage.new_name())
+    return v.ListQueues
 
 
 SESSIONS: Final = {"requires_session": True}
@@ -200,18 +212,22 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "change of the delivery count": Operation(
         prepare=_after_a_send(lambda queue: v.UpdateQueue(queue=queue, max_delivery_count=1))
     ),
+    "creation of another queue": Operation(prepare=_creating),
+    "listing of the queues": Operation(prepare=_listing),
     "deletion of the queue": Operation(
-        prepare=_after_a_send(lambda queue: v.DeleteQueue(queue=queue))
+        prepare=_after_a_send(lambda queue: v.DeleteQueue(queue=queue)), is_repeatable=False
     ),
     "accepting of the session": Operation(
         prepare=_after_a_send(lambda queue: v.AcceptSession(queue=queue, session_id=SESSION)),
         settings=SESSIONS,
         accepts=False,
+        is_repeatable=False,
     ),
     "accepting of the next session": Operation(
         prepare=_after_a_send(lambda queue: v.AcceptNextSession(queue=queue)),
         settings=SESSIONS,
         accepts=False,
+        is_repeatable=False,
     ),
     "renewal of the session": Operation(
         prepare=_after_a_send(lambda queue: v.RenewSessionLock(queue=queue, session_id=SESSION)),

@@ -78,6 +78,8 @@ def play(cell: Cell, ask: Ask, settings: dict[str, Any]) -> None:
     for circumstance in circumstances:
         circumstance.begin(stage)
     stage.do(make())
+    for _ in range(cell.times - 1):
+        stage.do(operation.prepare(stage)())
     stage.is_copied = False
     for circumstance in reversed(circumstances):
         circumstance.end(stage)

@@ -48,6 +48,7 @@ class Stage:
     failures: int = 0
     tokens: list[str] = attrs.field(factory=list)
     _sent: int = 0
+    _named: int = 0
     _partition: int | None = None
 
     @property
@@ -57,7 +58,16 @@ class Stage:
 
     def create(self, queue: str) -> v.Event | None:
         """Create a queue with the settings; return the event."""
-        return self.do(v.CreateQueue(queue=queue, lock_duration=LOCK, **self.settings))
+        return self.do(self.creation(queue))
+
+    def creation(self, queue: str) -> v.CreateQueue:
+        """Return the request that creates a queue with the settings."""
+        return v.CreateQueue(queue=queue, lock_duration=LOCK, **self.settings)
+
+    def new_name(self) -> str:
+        """Return the name of a queue that does not exist."""
+        self._named += 1
+        return f"queue-{self._named}"
 
     def accept_session(self, connection: str) -> None:
         """Accept the session over a connection, if the queue requires sessions."""
