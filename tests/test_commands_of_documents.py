@@ -54,6 +54,10 @@ ELSEWHERE: Final = {
         "tests/test_documents.py",
         r'"Begin small"',
     ),
+    r"pytest --bus-adapter (model|amqp|mybus:make)$": (
+        "tests/test_documents.py",
+        r"write-a-feature\.md",
+    ),
     r"pytest$": ("tests/test_examples.py", r"embedded-broker"),
     r"cd examples/node-adapter\nnode --test": ("tests/test_examples.py", r'"--test"'),
     r"busproof .* --name (first|broken|again)$|busproof report first( broken)?$": (

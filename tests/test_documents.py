@@ -342,6 +342,30 @@ def test_picture_of_the_readme_is_a_verdict_of_this_version() -> None:
         assert words in shown[0], words
 
 
+@pytest.mark.parametrize(
+    ("adapter", "asked", "said"),
+    [
+        ("model", 5, "1 passed"),
+        ("model", 6, "assert 5 == 6"),
+        ("faulty:key-order-lost-after-outage", 5, "KEY-17"),
+    ],
+)
+def test_a_feature_of_ones_own_is_judged(
+    tmp_path: Path, adapter: str, asked: int, said: str
+) -> None:
+    """As its page shows it."""
+    found = list(blocks(ROOT / "docs" / "how-to" / "write-a-feature.md"))
+    lay_out(found, tmp_path)
+    feature = tmp_path / "orders.feature"
+    text = feature.read_text(encoding="utf-8")
+    assert "exactly 5 messages" in text
+    feature.write_text(text.replace("exactly 5", f"exactly {asked}"), encoding="utf-8")
+    pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ended = run([*pytest_, "--bus-adapter", adapter], tmp_path)
+    assert said in ended.stdout
+    assert (ended.returncode == 0) == (said == "1 passed")
+
+
 def test_pictures_of_partitions_are_runs_of_this_model(tmp_path: Path) -> None:
     """`make picture` draws them anew; the page shows each of them, with words for who sees none."""
     command = [sys.executable, str(ROOT / "tools" / "partition_pictures.py")]
