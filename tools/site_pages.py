@@ -158,7 +158,8 @@ def sentences() -> Iterator[str]:
     yield (
         "# Sentences of scenarios\n\n"
         "What a *Given*, a *When* or a *Then* of [your own feature](../how-to/write-a-feature.md) "
-        "may say. Braces stand for a number, a text or one of several words, and what is in brackets may be left out.\n"
+        "may say. Braces stand for a number, a text or one of several words; what is in brackets "
+        "may be left out.\n"
     )
     for name in STEP_MODULES:
         module = import_module(name)
