@@ -31,6 +31,7 @@ TAKEN: Final = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
+    "examples/ci/README.md": "examples/ci.md",
     "examples/lab/README.md": "examples/lab.md",
     "examples/node-adapter/README.md": "examples/node-adapter.md",
     "examples/python-package/README.md": "examples/python-package.md",
