@@ -1,28 +1,29 @@
 """Growth of the cost of judging a round as the state of a namespace grows.
 
-Each situation has a round of events and a number that grows: sessions with messages, MessageIds in
-the duplicate window, scheduled messages, deferred messages, messages sent in transactions, or
-messages with one body that are gone. The answers are those of a bus with one list per partition,
-and witnesses are present.
+Each situation has a round of events and a number that grows: held messages, sessions with messages,
+MessageIds in the duplicate window, scheduled messages, deferred messages, messages sent in
+transactions, or messages with one body that are gone. The answers are those of a bus with one list
+per partition, and witnesses are present.
 """
 
 import gc
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import attrs
 from figures import at_most, parser, report
 
 from busproof import vocabulary as v
-from busproof.oracle.state import Namespace, fresh_namespace
-from busproof.oracle.step import accept
+from busproof.judging.replay.search import Ended, Search
 
 PARTITIONS = 16
-SIZES = (1_000, 10_000, 100_000)
+SIZES = (1_000, 10_000)
 ROUNDS, REPEATS = 200, 8
+ATTEMPTS = 30
 GROWTH_BOUND = 3.0
 HOUR = 3_600_000_000
 LOCK = 60_000_000
@@ -35,13 +36,14 @@ class Story:
     """Events of one queue on a bus that numbers its messages and locks."""
 
     numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
+    places: Iterator[int] = attrs.field(factory=lambda: itertools.cycle(range(PARTITIONS)))
     tokens: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
     def sent(self, name: str, **more: Any) -> tuple[v.Event, v.MessageView]:
         """Return the event of a send, and the message as receivers will see it."""
         transaction = more.pop("transaction", None)
         number = next(self.numbers)
-        partition = int(more.pop("at", number)) % PARTITIONS
+        partition = int(more.pop("at", next(self.places))) % PARTITIONS
         message = v.Message(body=name, **({"message_id": name} | more))
         event = event_of(
             v.Send(queue="q", message=message, transaction=transaction), v.Done(), partition
@@ -103,13 +105,45 @@ def sessions(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]
     return fill(), turn
 
 
-def _passed(story: Story, name: str, **more: str) -> Events:
-    """Send, receive and complete a message."""
+def _passed(story: Story, name: str, **more: str) -> Generator[v.Event, None, v.MessageView]:
+    """Send, receive and complete a message; return it."""
     event, view = story.sent(name, **more)
     yield event
     event, token = story.given(view)
     yield event
     yield done(v.Complete(queue="q", lock_token=token))
+    return view
+
+
+def held(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
+    """Return events that fill a queue, and a round that sends a message and completes another.
+
+    Every fifth round also abandons a message, receives it again and peeks.
+    """
+    waiting: deque[v.MessageView] = deque()
+
+    def send(name: str) -> v.Event:
+        event, view = story.sent(name)
+        waiting.append(view)
+        return event
+
+    def fill() -> Events:
+        for place in range(depth):
+            yield send(f"h{place}")
+
+    def turn(number: int) -> Events:
+        yield send(f"b{number}")
+        view = waiting.popleft()
+        event, token = story.given(view)
+        yield event
+        if number % 5 == 0:
+            yield done(v.Abandon(queue="q", lock_token=token))
+            event, token = story.given(view)
+            yield event
+            yield event_of(v.Peek(queue="q"), v.Peeked(messages=(view,)))
+        yield done(v.Complete(queue="q", lock_token=token))
+
+    return fill(), turn
 
 
 def duplicates(story: Story, depth: int) -> tuple[Events, Callable[[int], Events]]:
@@ -120,10 +154,9 @@ def duplicates(story: Story, depth: int) -> tuple[Events, Callable[[int], Events
             yield from _passed(story, f"h{place}")
 
     def turn(number: int) -> Events:
-        yield from _passed(story, f"b{number}")
-        partition = next(story.numbers)
+        view = yield from _passed(story, f"b{number}")
         copy = v.Send(queue="q", message=v.Message(body=f"c{number}", message_id=f"b{number}"))
-        yield event_of(copy, v.Done(), (partition - 1) % PARTITIONS)
+        yield event_of(copy, v.Done(), (view.sequence_number or 0) >> v.SEQUENCE_BITS)
 
     return fill(), turn
 
@@ -209,6 +242,7 @@ def equal_bodies(story: Story, depth: int) -> tuple[Events, Callable[[int], Even
 
 
 SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "held messages": (held, {}),
     "sessions with messages": (sessions, {"requires_session": True}),
     "MessageIds in the window": (duplicates, {"duplicate_detection": True}),
     "scheduled messages": (scheduled, {}),
@@ -218,11 +252,10 @@ SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 
-def judged(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...]:
-    """Return the states that remain possible after an event."""
-    possible = accept(possible, event).possible
-    assert possible, event
-    return possible
+def judge(search: Search, event: v.Event) -> None:
+    """Go on with the execution."""
+    search.add(event)
+    assert search.run(ATTEMPTS) is Ended.EXPLAINED, event
 
 
 def measured(name: str, depth: int) -> float:
@@ -230,10 +263,10 @@ def measured(name: str, depth: int) -> float:
     situation, settings = SITUATIONS[name]
     fill, turn = situation(Story(), depth)
     profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, v.Observability()),)
+    search = Search((), profile, v.Observability())
     created = done(v.CreateQueue(queue="q", lock_duration=LOCK, **settings))
     for event in itertools.chain((created,), fill):
-        possible = judged(possible, event)
+        judge(search, event)
     gc.collect()
     gc.freeze()
     best = float("inf")
@@ -242,7 +275,7 @@ def measured(name: str, depth: int) -> float:
         events = [event for number in numbers for event in turn(number)]
         started = time.perf_counter()
         for event in events:
-            possible = judged(possible, event)
+            judge(search, event)
         best = min(best, (time.perf_counter() - started) / ROUNDS * 1e6)
     gc.unfreeze()
     return best

@@ -1,8 +1,9 @@
 """Explorations of the hostile model judged by the replay, as a whole and event by event.
 
 The hostile policy loses answers, has wrong timers and caches what it can. Each sequence is replayed
-within the budget after which the judge asks for a second opinion; then it is judged as in a run,
-event by event. The oracle judges the same, and the processor times are compared within one call.
+within the budget of a judge that goes on; then it is judged as in a run,
+event by event. The bare model executes the same commands, and the processor times are compared
+within one call.
 """
 
 import sys
@@ -22,7 +23,7 @@ from busproof.history.records import EXPLORATION, Record, Started
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge
 from busproof.judging.replay.explanation import explain, hasty_budget
-from busproof.judging.second_opinion import SecondOpinion
+from busproof.model import RoundRobin, new_namespace, step
 from busproof.spec import load
 
 PARTITIONS: Final = (16, 3, 4, 2)
@@ -43,7 +44,7 @@ class Sums:
     judged: int = 0
     replaying: float = 0.0
     judging: float = 0.0
-    believing: float = 0.0
+    executing: float = 0.0
 
 
 def explored(seed: int, profile: v.Profile) -> Iterator[Sequence[v.Event]]:
@@ -75,8 +76,11 @@ def judge(sums: Sums, events: Sequence[v.Event], profile: v.Profile) -> None:
     for event in events:
         judge.saw(event)
     judged = time.process_time()
-    SecondOpinion(profile, observability).hear(events)
-    believed = time.process_time()
+    namespace = new_namespace(profile)
+    choices = RoundRobin()
+    for event in events:
+        step(namespace, event.command, event.connection, choices)
+    executed = time.process_time()
     sums.sequences += 1
     sums.events += len(events)
     sums.explained += explanation.is_found
@@ -84,7 +88,7 @@ def judge(sums: Sums, events: Sequence[v.Event], profile: v.Profile) -> None:
     sums.judged += judge.is_explained and judge.violation is None
     sums.replaying += replayed - began
     sums.judging += judged - replayed
-    sums.believing += believed - judged
+    sums.executing += executed - judged
 
 
 def main() -> int:
@@ -104,8 +108,8 @@ def main() -> int:
             Figure("share explained as a whole", sums.explained / sums.sequences, target=1.0),
             Figure("steps an event", sums.steps / sums.events, target=1.1),
             Figure("share explained event by event", sums.judged / sums.sequences, target=1.0),
-            Figure("replay / oracle, processor time", sums.replaying / sums.believing),
-            Figure("judge / oracle, processor time", sums.judging / sums.believing),
+            Figure("replay / bare model, processor time", sums.replaying / sums.executing),
+            Figure("judge / bare model, processor time", sums.judging / sums.executing),
         ],
         as_json=arguments.json,
     )

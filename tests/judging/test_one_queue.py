@@ -16,17 +16,14 @@ from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
+from busproof.judging.replay.explanation import Ended, explain
 from busproof.judging.workload import without_times
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import accept
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = 8_000 if FULL else 160
 SHARDS = 4
 PAUSES = tuple(seconds * v.MICROSECONDS for seconds in (0, 0, 1, 20, 40, 70, 200))
-MOST_STATES = 300
-"""How many states of an oracle are followed."""
 CATALOGUE = load()
 
 
@@ -191,19 +188,16 @@ class Client:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_bus_is_not_accused_of_what_it_does_with_one_queue(shard: int) -> None:
     """Neither by the whole history on a real clock, nor by any part of it."""
+    undecided = 0
     for seed in range(shard, SEEDS, SHARDS):
         client = Client(seed)
         real = v.Observability(clock=v.Clock.REAL, slack=client.slack)
         for oracle in Oracle:
             observability = observability_for(real, oracle)
-            possible = (fresh_namespace(client.profile, observability),)
-            for number, event in enumerate(client.events):
-                found = accept(possible, event)
-                assert found.possible, (seed, oracle, number, event, found.rules)
-                possible = found.possible
-                if len(possible) > MOST_STATES:
-                    break
-            else:
-                everywhere = range(len(client.events))
-                arguments = (client.events, client.profile, observability, everywhere)
-                assert impossible_subhistory(*arguments) is None, (seed, oracle)
+            ended = explain(client.events, client.profile, observability).ended
+            assert ended is not Ended.IMPOSSIBLE, (seed, oracle)
+            undecided += ended is Ended.GAVE_UP
+            everywhere = range(len(client.events))
+            arguments = (client.events, client.profile, observability, everywhere)
+            assert impossible_subhistory(*arguments) is None, (seed, oracle)
+    assert undecided <= 0.05 * 2 * SEEDS / SHARDS

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from observing import DONE, received
+from recorded import DONE, received
 
 from busproof.judging.decompose import parts
 from busproof.judging.linearization import overlap

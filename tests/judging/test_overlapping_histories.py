@@ -20,11 +20,10 @@ from busproof.judging.decompose import parts
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.overlap import Judged, judged
+from busproof.judging.replay.explanation import explain
 from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import accept
 from busproof.spec import load
 from busproof.vocabulary.commands import AdvanceClock, ListQueues, ListTopics
 from busproof.vocabulary.messages import MessageView
@@ -151,10 +150,7 @@ def test_the_order_that_is_found_keeps_the_times(clients: int) -> None:
     found = judged(events, profile(), REAL)
     assert sorted(found.order) == list(range(len(events)))
     place = {index: number for number, index in enumerate(found.order)}
-    possible = (fresh_namespace(profile(), REAL),)
-    for index in found.order:
-        possible = accept(possible, events[index]).possible
-        assert possible, event_words(events[index])
+    assert explain([events[index] for index in found.order], profile(), REAL).is_found
     for one, before in enumerate(events):
         for other, after in enumerate(events):
             if before.returned is not None and before.returned < after.called:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import attrs
 import pytest
 from exploring import explored
-from observing import DONE, received
+from recorded import DONE, received
 
 from busproof.adapters.faults import make
 from busproof.history.records import Oracle

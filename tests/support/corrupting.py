@@ -1,10 +1,10 @@
 """Recorded histories with one event changed, so that one rule is broken whatever the order was."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 
 import attrs
 
-from busproof.oracle.state import NEVER
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
@@ -25,8 +25,8 @@ from busproof.vocabulary.outcomes import Done, Empty, Event, Peeked, Received, R
 Corrupted = tuple[list[Event], int]
 
 
-def end(event: Event) -> int:
-    return NEVER if event.returned is None else event.returned
+def end(event: Event) -> float:
+    return inf if event.returned is None else event.returned
 
 
 def view(event: Event) -> MessageView:

@@ -225,7 +225,7 @@ class MessageIdNoKeyWhenForwarded(Forwarding):
         return key
 
 
-@mutant("FWD-13", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
+@mutant("FWD-13", (*UNIQUE, *DIRECT, COPY, TAKE))
 class ForwardedCopiesKept(Messages):
     """Duplicate detection ignores forwarded messages."""
 

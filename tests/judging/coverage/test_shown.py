@@ -1,10 +1,16 @@
 """Which event of a history shows a rule, and which does not although the rule is near."""
 
+import pytest
+
 from busproof import vocabulary as v
+from busproof.adapters.faults import conforming
+from busproof.adapters.finding import find
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.judge import Judge
 from busproof.judging.replay.explanation import explain
+from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import (
+    PARTITIONS,
     QUEUE,
     Request,
     complete,
@@ -23,6 +29,15 @@ from busproof.spec import load
 STRICT = v.Observability()
 CLIENT = v.Observability(partitions=False)
 PROFILE = v.profile_for(load(), partitions=3)
+EDITION = "cs-2020-12"
+"""The edition that states the most."""
+LONGEST = 25
+NOT_SHOWN = {
+    *("DEFER-06", "DLQ-04", "FWD-11", "FWD-22", "FWD-26", "LIFE-13", "LIMIT-15", "LIMIT-16"),
+    *("PREM-11", "SCHED-11"),
+    *(f"QUOTA-{number:02}" for number in (1, 2, 3, 5, 6, 7, 8, 9, 12, 13, 14, 15)),
+}
+"""Rules that only scenarios or longer runs show; the list may only shrink."""
 
 
 def played(*run: Request) -> list[v.Event]:
@@ -143,3 +158,31 @@ def test_a_scheduled_message_that_is_forwarded_shows_where_it_comes_from() -> No
         receive(queue="end"),
     )[-1]
     assert {"FWD-03", "FWD-04", "FWD-14", "FWD-23", "SCHED-02"} <= given
+
+
+def shown_beside(mutant: Mutant) -> set[v.RuleId]:
+    """The rules that a mutant's shortest run shows on the bus without the fault."""
+    rule = load().rule(mutant.rule)
+    tier, partitions = v.namespace_of(rule.tiers)
+    profile = v.profile_for(
+        load(),
+        edition=EDITION if EDITION in rule.editions else rule.editions[-1],
+        tier=tier,
+        readings=mutant.readings,
+        partitions=PARTITIONS if partitions == 1 else None,
+        namespace_partitions=partitions,
+    )
+    bus = find(conforming(mutant), timeout=1)
+    bus.start(profile)
+    events = list(play(bus, mutant.run))
+    bus.stop()
+    return set(explain(events, profile, bus.declaration.observability).evidence)
+
+
+@pytest.mark.slow
+def test_short_runs_of_mutants_show_nearly_every_rule_without_the_fault() -> None:
+    """Over all of these runs together."""
+    short = [mutant for mutant in MUTANTS if len(mutant.run) <= LONGEST]
+    shown = set().union(*map(shown_beside, short))
+    always = {rule.id for rule in load().rules if rule.shown_by == "always"}
+    assert NOT_SHOWN == always - shown

@@ -1,4 +1,4 @@
-"""Runs of the reference model in which an oracle is put every way that each command could go."""
+"""Runs of the reference model in which each command goes any way that it could go."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -7,50 +7,25 @@ from random import Random
 from random_commands import Commands
 
 from busproof import vocabulary as v
-from busproof.model import Answer, Namespace, RandomChoices, step, ways
-from busproof.oracle.state import fresh_namespace
-from busproof.oracle.step import accept
+from busproof.model import Answer, Namespace, Scripted, step, ways
 
 __all__ = ["played"]
 
 MOST_WAYS = 12
-MOST_STATES = 8
-"""How many beliefs of an oracle are followed before a run ends."""
 
 
 def played(
-    commands: Commands, namespace: Namespace, oracle: str, random: Random, length: int
-) -> Iterator[tuple[v.Event, bool]]:
-    """Each way that was looked at in one run, and whether the oracle accepted it."""
-    seen = v.Observability(partitions=oracle == "strict", limits=True)
-    believed = (fresh_namespace(namespace.profile, seen),)
+    commands: Commands, namespace: Namespace, random: Random, length: int
+) -> Iterator[v.Event]:
+    """The events of a run in which all ways of a command are as likely, up to `MOST_WAYS`."""
     plan = [(command, "c1") for command in commands.setup()]
     for number in range(length):
         command, connection = plan[number] if number < len(plan) else commands.any()
-        for answer in some_ways(namespace, command, connection):
-            event = event_of(command, connection, answer)
-            yield event, bool(accept(believed, event).possible)
-        event = event_of(command, connection, taken(namespace, command, connection, random))
-        believed = accept(believed, event).possible
-        yield event, bool(believed)
-        if len(believed) > MOST_STATES:
-            return
-
-
-def some_ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[Answer]:
-    """Some ways of a command, each of which differs from those before."""
-    found: list[Answer] = []
-    mark = namespace.journal.mark()
-    for _, answer in islice(ways(namespace, command, connection), MOST_WAYS):
-        if answer not in found:
-            found.append(answer)
-    namespace.journal.undo(mark)
-    return iter(found)
-
-
-def taken(namespace: Namespace, command: v.Command, connection: str, random: Random) -> Answer:
-    """One way, at random."""
-    return step(namespace, command, connection, RandomChoices(random))
+        mark = namespace.journal.mark()
+        found = [way for way, _ in islice(ways(namespace, command, connection), MOST_WAYS)]
+        namespace.journal.undo(mark)
+        script = [place for _, place in random.choice(found)]
+        yield event_of(command, connection, step(namespace, command, connection, Scripted(script)))
 
 
 def event_of(command: v.Command, connection: str, answer: Answer) -> v.Event:
@@ -65,4 +40,5 @@ def event_of(command: v.Command, connection: str, answer: Answer) -> v.Event:
         command=command,
         outcome=answer.outcome,
         witness=witness,
+        returned=0,
     )

@@ -326,7 +326,7 @@ def of_copies(scene: Scene, entity: Entity, view: v.MessageView) -> Iterator[v.R
         (has_odd_window(scene, base), "DUP-03"),
         (any(isinstance(one, v.SendBatch) for one in commands), "BATCH-09"),
         (any(getattr(one, "transaction", None) for one in commands), "DUP-11"),
-        (base.path not in paths, "FWD-13"),
+        (bool(paths - {base.path}), "FWD-13"),
         (base.kind is EntityKind.TOPIC, "TOPIC-12"),
         (any(isinstance(e.command, v.TakePartitionDown) for e in between), "DUP-09"),
         (waited > window // 2 and window == DEFAULT_WINDOW, "DUP-02"),

@@ -258,14 +258,13 @@ class Agreement:
             return not (made.messages if start is None else self._is_behind(entity, command, start))
         if len(views) > command.count or any(self._is_before_start(command, one) for one in views):
             return False
-        everything = list(self._peekable(entity, command))
-        by_body: dict[str, list[Numbered]] = {}
-        for one in everything:
-            by_body.setdefault(one.message.body, []).append(one)
         candidates = [
             [
                 one
-                for one in (*by_body.get(view.body, ()), *self._not_cleaned_up(command, view.body))
+                for one in (
+                    *self._peekable_with(entity, command, view.body),
+                    *self._not_cleaned_up(command, view.body),
+                )
                 if self._may_show(one, view)
             ]
             for view in views
@@ -321,6 +320,21 @@ class Agreement:
             is_asked_for = command.session_id in (None, scheduled.message.session_id)
             if is_asked_for and scheduled.partition not in down:
                 yield scheduled
+
+    def _peekable_with(self, entity: Entity, command: v.Peek, body: str) -> Iterator[Numbered]:
+        """Yield those of `_peekable` with this body, without a look at all that are held."""
+        down = entity.base.down if self._is_served_in_outages else frozenset()
+        records: list[Numbered] = [
+            queued
+            for queued in self._bindings.ever(entity.path, body)
+            if entity.messages.get(queued.number) is queued
+        ]
+        records.sort(key=lambda record: (record.partition, record.number))
+        records += [one for one in entity.scheduled.values() if one.message.body == body]
+        for record in records:
+            is_asked_for = command.session_id in (None, record.message.session_id)
+            if is_asked_for and record.partition not in down:
+                yield record
 
     def _not_cleaned_up(self, command: v.Peek, body: str) -> Iterator[QueuedMessage]:
         """Yield messages that have expired, and that a peek may show until they are cleaned up."""

@@ -105,9 +105,13 @@ class WatchedMessages(Messages):
     """Observer of messages that are sent, enqueued and given."""
 
     def send(self, command: v.Send, connection: str) -> Answer:
-        """TXN-AFTER-REFUSAL: let a send that names no queue end its transaction."""
+        """TXN-AFTER-REFUSAL: let a send that names no queue end its transaction, or not."""
         running = self.namespace.transactions.get(command.transaction or "")
         if running is None or running.ended or command.queue in self.namespace.entities:
+            return super().send(command, connection)
+        guide = guide_of(self)
+        # Whatever the reading is: the model does not see such a send as one of its transaction.
+        if not guide.take("TXN-AFTER-REFUSAL", (False, True), guide.place):
             return super().send(command, connection)
         send = super().send
         return self.rules.transactions.within(running, lambda _: send(command, connection))
