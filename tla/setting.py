@@ -39,6 +39,11 @@ class Difference:
     why: str
     reply: str = ""
 
+    def explains(self, only: str, operation: object, reply: tuple[Any, ...]) -> bool:
+        """Return whether this is the difference of a reply that only one side has."""
+        known = ("", reply[0], f"{reply[0]} {reply[-1]}")
+        return self.only == only and self.op == operation and self.reply in known
+
 
 def _pins(entries: Mapping[str, Any]) -> dict[str, Pin]:
     return {
@@ -58,9 +63,8 @@ class Setting:
 
     Attributes:
         edges: how many edges the graph has.
-        beside: the counterpart: the `model`, compared state by state, or the client `oracle`,
-            compared reply by reply.
-        looser: for the oracle, each operation that it may accept more replies to, with the reason.
+        beside: the counterpart: the `model`, compared state by state, or the model as `clients`
+            see it, compared reply by reply.
         bounded: the operations that the spec may lack even where they would have an effect.
         pinned: the name of each choice of the model that is fixed, with its candidate.
         differences: the edges that only one side has.
@@ -77,8 +81,7 @@ class Setting:
     """
 
     edges: int = attrs.field(validator=attrs.validators.ge(0))
-    beside: str = attrs.field(default="model", validator=attrs.validators.in_(("model", "oracle")))
-    looser: Mapping[str, str] = attrs.field(factory=dict)
+    beside: str = attrs.field(default="model", validator=attrs.validators.in_(("model", "clients")))
     bounded: tuple[str, ...] = attrs.field(default=("Send",), converter=tuple)
     pinned: Mapping[str, Pin] = attrs.field(factory=dict, converter=_pins)
     differences: tuple[Difference, ...] = attrs.field(default=(), converter=_differences)

@@ -1,10 +1,10 @@
-"""Comparison of a spec's graph with its counterpart, the reference model or the client oracle."""
+"""Comparison of a spec's graph with the reference model, state by state or as clients see it."""
 
 from collections.abc import Callable
 
+from busproof.tla.graphs.client_side import observed
 from busproof.tla.graphs.comparison import Comparison
 from busproof.tla.graphs.graph import Graph
-from busproof.tla.graphs.oracle_side import observed
 from busproof.tla.graphs.walk import walked
 from busproof.tla.manifest import Configuration
 
@@ -30,6 +30,6 @@ def compared(
         SpecificationError: there is no setting, or the vocabulary lacks a command of the graph.
     """
     setting = configuration.graph
-    if setting is not None and setting.beside == "oracle":
+    if setting is not None and setting.beside == "clients":
         return observed(graph, setting, progress, first=first)
     return walked(graph, configuration, progress, first=first)

@@ -1,15 +1,16 @@
 """Result of comparing a graph, with the disagreements."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.tla.graphs.replies import Reply
+from busproof.tla.manifest import Difference
 
-__all__ = ["Comparison", "Disagreement", "Edge"]
+__all__ = ["Comparison", "Disagreement", "Edge", "miscounted"]
 
 KEPT: Final = 200
 """Number of disagreements that are kept; the first ones say most."""
@@ -37,7 +38,7 @@ class Disagreement:
         states: the states of the spec, as printed.
         command: the command.
         spec_only: edges that only the spec has.
-        model_only: edges that only the model or the oracle has.
+        model_only: edges that only the model has.
         rules: rules behind the edges in `model_only`.
     """
 
@@ -76,3 +77,14 @@ class Comparison:
         self.disagreeing += 1
         if len(self.disagreements) < KEPT:
             self.disagreements.append(disagreement)
+
+
+def miscounted(found: Mapping[Difference, int]) -> Iterator[str]:
+    """Yield a sentence for each listed difference of which another number of edges was found."""
+    for difference, edges in found.items():
+        if edges != difference.edges:
+            reply = f" -> {difference.reply}" if difference.reply else ""
+            yield (
+                f"only the {difference.only} has {edges:,} edges "
+                f"{difference.op}{reply}, and the manifest has {difference.edges:,}"
+            )

@@ -18,7 +18,7 @@ import attrs
 
 from busproof.errors import SpecificationError
 from busproof.model.rules import NO_FAULT, Families
-from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge
+from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, miscounted
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
 from busproof.tla.graphs.model_side import Model, Request, Went
@@ -127,13 +127,7 @@ class _Walk:
 
     def _deviations(self) -> Iterator[str]:
         """Yield a sentence for each number that differs from the manifest."""
-        for difference, edges in self._open.items():
-            if edges != difference.edges:
-                reply = f" -> {difference.reply}" if difference.reply else ""
-                yield (
-                    f"only the {difference.only} has {edges:,} edges "
-                    f"{difference.op}{reply}, and the manifest has {difference.edges:,}"
-                )
+        yield from miscounted(self._open)
         unreached = sum(
             state not in self._nodes and count > 0 for state, count in enumerate(self._graph.counts)
         )
@@ -258,7 +252,7 @@ class _Walk:
         unexplained = []
         for step in steps:
             difference = next(
-                (candidate for candidate in self._open if _is_of(candidate, only, spoken, step[0])),
+                (one for one in self._open if one.explains(only, spoken["op"], step[0])),
                 None,
             )
             if difference is None:
@@ -275,9 +269,3 @@ class _Walk:
         return Edge(
             reply, "a state that the spec has not" if state < 0 else self._graph.texts[state]
         )
-
-
-def _is_of(difference: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
-    """Return whether a difference listed in the manifest covers this reply."""
-    known = ("", reply[0], f"{reply[0]} {reply[-1]}")
-    return difference.only == only and difference.op == spoken["op"] and difference.reply in known
