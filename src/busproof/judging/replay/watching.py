@@ -109,12 +109,15 @@ class WatchedMessages(Messages):
         running = self.namespace.transactions.get(command.transaction or "")
         if running is None or running.ended or command.queue in self.namespace.entities:
             return super().send(command, connection)
-        guide = guide_of(self)
-        # Whatever the reading is: the model does not see such a send as one of its transaction.
-        if not guide.take("TXN-AFTER-REFUSAL", (False, True), guide.place):
-            return super().send(command, connection)
+        was_doomed = running.doomed
         send = super().send
-        return self.rules.transactions.within(running, lambda _: send(command, connection))
+        answer = self.rules.transactions.within(running, lambda _: send(command, connection))
+        # Whatever the reading is: in the model such a send is not one of its transaction.
+        is_new = running.doomed and not was_doomed
+        if is_new and guide_of(self).take("TXN-AFTER-REFUSAL", (False, True)):
+            self.namespace.journal.touch(running)
+            running.doomed = False
+        return answer
 
     def key_of(self, entity: Entity, message: v.Message) -> Key | None:
         """Tell which message is being placed."""
