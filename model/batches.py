@@ -13,12 +13,18 @@ from busproof import vocabulary as v
 from busproof.model.ambiguities import BatchKeys, DeletePartitioned
 from busproof.model.answers import DONE, EMPTY, Answer
 from busproof.model.family import Family, handles
-from busproof.model.life_cycle import ACTIVE, Action, State
+from busproof.model.life_cycle import ACTIVE, LOCKED_STATES, Action, State
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
-from busproof.model.values import DIRECT, Key, Refusal
+from busproof.model.values import DIRECT, Key, Refusal, stated_again
 
 __all__ = ["Batches", "Deletable"]
 
+REFUSED_WHOLE: Final[dict[v.RuleId, v.RuleId]] = {
+    "KEY-03": "BATCH-11",
+    "SIZE-07": "BATCH-10",
+    "SIZE-09": "BATCH-10",
+    "SIZE-10": "BATCH-10",
+}
 MOST_DELETED: Final = 500
 MOST_DELETED_PREMIUM: Final = 4000
 
@@ -45,7 +51,8 @@ class Batches(Family):
         rules: tuple[v.RuleId, ...] = ("BATCH-01",)
         for message in messages:
             key = self.rules.messages.key_of(entity, message)
-            partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
+            with stated_again(REFUSED_WHOLE):
+                partition = self.rules.keys.place(entity, key, message.size or 0, command.timeout)
             if not self.rules.messages.accept(entity, message, key, partition, DIRECT):
                 rules = ("BATCH-01", "BATCH-09")
             partitions.add(partition)
@@ -123,8 +130,23 @@ class Batches(Family):
             chosen = self.namespace.choices.pick("BATCH-15", deletable)
             deletable.remove(chosen)
             self.remove(chosen)
-        rules = ("BATCH-15", "BATCH-18") if count < command.count else ("BATCH-15",)
+        rules: tuple[v.RuleId, ...] = ("BATCH-15",)
+        if count < command.count:
+            rules += ("BATCH-18",)
+        rules += self.rules_of_kept(entity, command.age)
         return Answer(v.Deleted(count=count), rules=rules)
+
+    def rules_of_kept(self, entity: Entity, age: int | None) -> tuple[v.RuleId, ...]:
+        """BATCH-16, BATCH-17: return the rules by which a deletion leaves messages alone."""
+        there = entity.messages.values()
+        rules: tuple[v.RuleId, ...] = ()
+        if any(queued.state in LOCKED_STATES for queued in there):
+            rules += ("BATCH-16",)
+        if age is not None and not all(
+            self.namespace.has_passed(queued.enqueued_at + age) for queued in there
+        ):
+            rules += ("BATCH-17",)
+        return rules
 
     def check_deletion(self, entity: Entity, count: int) -> None:
         """BATCH-19, BATCH-20, LIFE-11: check that this many messages may be deleted."""

@@ -50,11 +50,12 @@ class Messages(Family):
             rules = UNKEYED if entity.settings.partitioned else SENT
         else:
             rules = self.rules.keys.rules_of_place(entity, message, key, command.timeout)
-        if not self.accept(entity, message, key, partition, DIRECT):
+        is_new = self.accept(entity, message, key, partition, DIRECT)
+        if not is_new:
             rules = ("KEY-11" if entity.settings.partitioned else "DUP-04", *rules)
-        elif entity.subscriptions is not None:
-            rules = ("TOPIC-01" if entity.subscriptions else "TOPIC-04", *rules)
-        elif entity.settings.forward_to is not None:
+        if entity.subscriptions is not None:
+            rules = self.rules.topics.rules_of_send(entity, rules, is_new=is_new)
+        elif is_new and entity.settings.forward_to is not None:
             rules += self.rules.forwarding.rules_of_source(entity)
         answer = Answer(DONE, partition, rules)
         return (
@@ -206,12 +207,14 @@ class Messages(Family):
         return ("DLQ-07", "DLQ-12") if entity.settings.partitioned else ("DLQ-07",)
 
     def rules_of_nothing(self, entity: Entity, connection: str) -> tuple[v.RuleId, ...]:
-        """LIFE-08, LIFE-09: return the rules by which nothing is received."""
+        """LIFE-08, LIFE-09, TOPIC-09: return the rules by which nothing is received."""
         caches = entity.caches.items()
         others = (one for other, cached in caches if other != connection for one in cached)
         if any(one.cached_by is not None and one.is_there for one in others):
             return ("LIFE-08",)
-        return ("LIFE-09",) if entity.settings.partitioned else ()
+        if not entity.settings.partitioned:
+            return ()
+        return ("LIFE-09", "TOPIC-09") if entity.kind is EntityKind.SUBSCRIPTION else ("LIFE-09",)
 
     def source(
         self, command: v.Receive | v.ReceiveBatch, connection: str

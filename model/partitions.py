@@ -204,7 +204,7 @@ class Partitions(Family):
             queued = self.in_session(entity, up, command.session_id, start or 0)
         elif start is not None:
             views = tuple(islice(self.onwards(entity, up, start), command.count))
-            rules = ("PART-20", *self.rules_of_peek(command, views))
+            rules = ("PART-20", *self.rules_of_peek(command, views, entity))
             return Answer(v.Peeked(messages=views), rules=rules)
         else:
             up = self.order(entity, up)
@@ -212,7 +212,8 @@ class Partitions(Family):
         peeked = [shown(message) for message in islice(queued, command.count)]
         if command.session_id is None:
             peeked = self.with_scheduled(peeked, self.scheduled(entity, up), command.count)
-        return Answer(v.Peeked(messages=tuple(peeked)), rules=self.rules_of_peek(command, peeked))
+        rules = self.rules_of_peek(command, peeked, entity)
+        return Answer(v.Peeked(messages=tuple(peeked)), rules=rules)
 
     def with_scheduled(
         self, peeked: list[v.MessageView], waiting: Iterator[v.MessageView], count: int
@@ -233,9 +234,9 @@ class Partitions(Family):
         return peeked[:count]
 
     def rules_of_peek(
-        self, command: v.Peek, views: Sequence[v.MessageView]
+        self, command: v.Peek, views: Sequence[v.MessageView], entity: Entity
     ) -> tuple[v.RuleId, ...]:
-        """DEFER-09, PART-19, SCHED-08, SESS-23: return the rules by which a peek shows these."""
+        """DEFER-09, PART-19, PART-29, SCHED-08, SESS-23: return the rules that decided a peek."""
         states = {view.state for view in views}
         rules: tuple[v.RuleId, ...] = ("LIFE-07",)
         if len(views) == command.count:
@@ -246,6 +247,8 @@ class Partitions(Family):
             rules += ("SCHED-08",)
         if command.session_id is not None:
             rules += ("SESS-23",)
+        if views and entity.base.down:
+            rules += ("PART-29",)
         return rules
 
     def from_the_first(

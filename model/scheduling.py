@@ -6,16 +6,25 @@ new number. Its partition is selected when it is scheduled (SCHEDULE-PLACE). The
 say how late it may be enqueued; this model enqueues it on time.
 """
 
+from typing import Final
+
 from busproof import vocabulary as v
 from busproof.model.ambiguities import ScheduledCopies, SchedulePlace, TxnOtherOperations
 from busproof.model.answers import DONE, Answer
 from busproof.model.family import Family, handles
 from busproof.model.life_cycle import LIFE_CYCLE, Action
 from busproof.model.state import BufferedSend, Entity, ScheduledMessage, Transaction
-from busproof.model.transactions import PLENTY, keys_of_sends
-from busproof.model.values import DIRECT, Key, Refusal
+from busproof.model.transactions import LIMITS_IN_TRANSACTION, PLENTY, keys_of_sends
+from busproof.model.values import DIRECT, Key, Refusal, stated_again
 
 __all__ = ["Scheduling"]
+
+OF_SCHEDULING: Final[dict[v.RuleId, v.RuleId]] = {
+    "KEY-08": "SCHED-12",
+    "LIMIT-02": "LIMIT-06",
+    "LIMIT-04": "LIMIT-06",
+}
+"""Rules of sends to those that say the same of scheduling."""
 
 
 class Scheduling(Family):
@@ -30,8 +39,9 @@ class Scheduling(Family):
         if command.transaction is not None:
             waiting = self.schedule_in(entity, message, due, command.transaction)
             return self.rules.topics.check_status_last(entity, waiting)
-        self.rules.limits.check_message(message)
-        key = self.rules.messages.key_of(entity, message)
+        with stated_again(OF_SCHEDULING):
+            self.rules.limits.check_message(message)
+            key = self.rules.messages.key_of(entity, message)
         partition = self.place(entity, message, key)
         scheduled = self.numbered(entity, message, key, partition, due)
         self.plan(scheduled)
@@ -81,7 +91,8 @@ class Scheduling(Family):
         self.rules.keys.check_agreement(entity, message)
 
         def attempt(transaction: Transaction) -> Answer:
-            self.rules.limits.check_message(message)
+            with stated_again(LIMITS_IN_TRANSACTION):
+                self.rules.limits.check_message(message)
             key = self.key_in(entity, transaction, message)
             partition = self.rules.transactions.place(entity, transaction, message, key)
             scheduled = self.numbered(entity, message, key, partition, due)

@@ -34,7 +34,7 @@ from busproof.model.family import Family, handles
 from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import Action
 from busproof.model.state import Entity, Session
-from busproof.model.values import EntityKind, Key, Refusal
+from busproof.model.values import EntityKind, Key, Refusal, stated_again
 
 __all__ = ["Sessions"]
 
@@ -243,7 +243,9 @@ class Sessions(Family):
     def own(self, command: OfHolder, connection: str) -> Session:
         """SESS-12, SESS-21, SESS-25: return a session that the connection holds."""
         entity = self.rules.topics.usable(command.queue)
-        session = self.held(entity, command.session_id, connection)
+        is_of_state = isinstance(command, v.SetSessionState | v.GetSessionState)
+        with stated_again({"SESS-12": "SESS-21"} if is_of_state else {}):
+            session = self.held(entity, command.session_id, connection)
         self.rules.partitions.check_up(entity, session.partition, "SESS-25")
         return session
 

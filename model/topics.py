@@ -19,11 +19,13 @@ from busproof.model.family import Family, handles
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings, InTransit, Refusal
 
-__all__ = ["Topics"]
+__all__ = ["OF_TOPICS", "Topics"]
 
 ACTIVE: Final = v.EntityStatus.ACTIVE
 FOR_EVER_MS: Final = 922_337_203_685_477
 """Milliseconds of the longest time to live, which a message without one has."""
+OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {"KEY-11": "TOPIC-12", "KEY-15": "TOPIC-11"}
+"""Rules of queues to those that say the same of topics."""
 DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
 
 
@@ -77,6 +79,21 @@ class Topics(Family):
             raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
         answer.rules = ("MGMT-28", *answer.rules)
         return answer
+
+    def rules_of_send(
+        self, topic: Entity, rules: tuple[v.RuleId, ...], *, is_new: bool
+    ) -> tuple[v.RuleId, ...]:
+        """TOPIC-01, TOPIC-04, TOPIC-11, TOPIC-12: return the rules of a send to a topic.
+
+        Args:
+            topic: the topic.
+            rules: the rules of the same send to a queue; topics state some of them once more.
+            is_new: whether the message is no copy.
+        """
+        again = tuple(OF_TOPICS[rule] for rule in rules if rule in OF_TOPICS)
+        if not is_new:
+            return rules + again
+        return ("TOPIC-01" if topic.subscriptions else "TOPIC-04", *rules, *again)
 
     def readable(self, path: str) -> Entity:
         """TOPIC-05: return the entity with this path, but no topic, which has no messages."""
@@ -132,7 +149,8 @@ class Topics(Family):
         if entity is not None and entity.settings.forward_to is not None:
             answer = self.namespace.pick("FWD-15", "served", "empty", "refused")
             if answer == "refused":
-                raise Refusal(v.Error.INVALID_OPERATION, "FWD-15")
+                of_dead = entity.kind is EntityKind.DEAD_LETTERS
+                raise Refusal(v.Error.INVALID_OPERATION, "FWD-36" if of_dead else "FWD-15")
             return answer == "empty"
         return False
 

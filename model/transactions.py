@@ -54,9 +54,18 @@ from busproof.model.state import (
     QueuedMessage,
     Transaction,
 )
-from busproof.model.values import DIRECT, Key, Refusal
+from busproof.model.values import DIRECT, Key, Refusal, stated_again
 
-__all__ = ["PLENTY", "Transactions", "keys_of_sends"]
+__all__ = ["KEYS_OF_TOPICS", "LIMITS_IN_TRANSACTION", "PLENTY", "Transactions", "keys_of_sends"]
+
+LIMITS_IN_TRANSACTION: Final[dict[v.RuleId, v.RuleId]] = {
+    "LIMIT-02": "LIMIT-21",
+    "LIMIT-04": "LIMIT-21",
+}
+KEYS_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = dict.fromkeys(
+    ("TXN-03", "TXN-04", "TXN-08"), "TOPIC-16"
+)
+KEYS_WITH_SESSIONS: Final[dict[v.RuleId, v.RuleId]] = {"KEY-08": "TXN-07"}
 
 PLENTY: Final = 60 * v.MICROSECONDS
 """A timeout in microseconds that lets a send avoid a partition that is down."""
@@ -66,6 +75,16 @@ def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
     """Return the keys that a transaction is bound to by its sends, except scheduled ones."""
     sends = (send for send in transaction.sends if send.scheduled is None)
     return [(send.entity, send.key) for send in sends if send.key is not None]
+
+
+def rules_stated_again(entity: Entity) -> dict[v.RuleId, v.RuleId]:
+    """TXN-07, TOPIC-16, LIMIT-21: return the rules that say the same of sends in transactions."""
+    rules = dict(LIMITS_IN_TRANSACTION)
+    if entity.subscriptions is not None:
+        rules |= KEYS_OF_TOPICS
+    if entity.settings.requires_session:
+        rules |= KEYS_WITH_SESSIONS
+    return rules
 
 
 class Transactions(Family):
@@ -91,17 +110,20 @@ class Transactions(Family):
         """TXN-01, TXN-02, TXN-05, TXN-10: keep all messages until the commit, or refuse them."""
 
         def attempt(transaction: Transaction) -> Answer:
-            self.rules.batches.check(entity, messages)
-            rules = self.rules_of_send(entity, transaction)
+            with stated_again(again):
+                self.rules.batches.check(entity, messages)
+            rules = self.rules_of_send(entity, transaction, messages)
             partitions = set()
             for message in messages:
-                key = self.key_of(entity, transaction, message)
+                with stated_again(again):
+                    key = self.key_of(entity, transaction, message)
                 partition = self.place(entity, transaction, message, key)
                 buffered = BufferedSend(entity, message, key, partition, self.namespace.now)
                 self.buffer(transaction, buffered)
                 partitions.add(partition)
             return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, rules)
 
+        again = rules_stated_again(entity)
         transaction = self.running(name)
         at_once = self.namespace.reading(TxnRefusal) is TxnRefusal.AT_SEND
         if transaction.doomed and at_once:
@@ -109,12 +131,19 @@ class Transactions(Family):
             raise Refusal(v.Error.INVALID_OPERATION)
         return self.within(transaction, attempt, at_once=at_once)
 
-    def rules_of_send(self, entity: Entity, transaction: Transaction) -> tuple[v.RuleId, ...]:
-        """TXN-01, TXN-02, TXN-05, TXN-10, TXN-14: return the rules by which a send is accepted."""
+    def rules_of_send(
+        self, entity: Entity, transaction: Transaction, messages: tuple[v.Message, ...]
+    ) -> tuple[v.RuleId, ...]:
+        """TXN-01, TXN-02, TXN-05, TXN-10, TXN-11, TXN-14: return the rules that accept a send."""
         if not entity.settings.partitioned:
             return ("TXN-01", "TXN-14")
         earlier = any(send.entity is entity for send in transaction.sends)
-        return ("TXN-02", "TXN-10") if earlier else ("TXN-01", "TXN-05")
+        rules: tuple[v.RuleId, ...] = ("TXN-02", "TXN-10") if earlier else ("TXN-01", "TXN-05")
+        has_partition_key = any(
+            message.session_id is None and message.partition_key is not None for message in messages
+        )
+        # An entity that requires sessions refuses such a message (TXN-06).
+        return (*rules, "TXN-11") if has_partition_key else rules
 
     def within(
         self,

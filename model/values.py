@@ -4,6 +4,8 @@ They never change, so the journal does not record them: a changed value is a new
 an exception, because any check, at any depth, may end the request; its changes are then undone.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +13,7 @@ import attrs
 
 from busproof import vocabulary as v
 
-__all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusal"]
+__all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusal", "stated_again"]
 
 
 class Refusal(Exception):
@@ -20,6 +22,20 @@ class Refusal(Exception):
     def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
         super().__init__(error, *rules)
         self.error, self.rules = error, rules
+
+
+@contextmanager
+def stated_again(rules: Mapping[v.RuleId, v.RuleId]) -> Iterator[None]:
+    """Add to a refusal the rules that state its rules once more, for one kind of request.
+
+    Args:
+        rules: a rule that refuses to the one that says the same of this request.
+    """
+    try:
+        yield
+    except Refusal as refusal:
+        others = (rules[rule] for rule in refusal.rules if rule in rules)
+        raise Refusal(refusal.error, *refusal.rules, *others) from None
 
 
 class Key(NamedTuple):

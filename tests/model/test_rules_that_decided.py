@@ -7,6 +7,7 @@ import pytest
 from model_driver import SECOND, Bus, profile
 
 from busproof import vocabulary as v
+from busproof.model import ways
 from busproof.model.life_cycle import Action
 
 MESSAGE = v.Message(body="m")
@@ -148,8 +149,8 @@ def batch(*messages: v.Message) -> v.SendBatch:
             v.Receive(queue=f"q{v.DEAD_LETTERS}", mode=DELETE),
             ("LIFE-01", "DLQ-07", "DLQ-12"),
         ),
-        ([PARTITIONED, BEGUN], WITHIN, ("TXN-01", "TXN-05")),
-        ([PARTITIONED, BEGUN, WITHIN], WITHIN, ("TXN-02", "TXN-10")),
+        ([PARTITIONED, BEGUN], WITHIN, ("TXN-01", "TXN-05", "TXN-11")),
+        ([PARTITIONED, BEGUN, WITHIN], WITHIN, ("TXN-02", "TXN-10", "TXN-11")),
         ([REGULAR, BEGUN], WITHIN, ("TXN-01", "TXN-14")),
         (
             [REGULAR, BEGUN],
@@ -190,6 +191,74 @@ def test_answer_names_the_rules_that_decided_it(
     for earlier in before:
         bus.done(earlier)
     assert rules == bus.ask(command).rules
+
+
+TWO_KEYS = v.Message(body="m", session_id="a", partition_key="b")
+LARGE = v.Message(body="m", size=300_000)
+FILLING = v.Send(queue="q", message=v.Message(body="m", size=2**30, stands_in=True))
+ALL_DOWN = tuple(v.TakePartitionDown(queue="q", partition=number) for number in range(3))
+IN_TOPIC = v.Send(queue="t", message=MESSAGE)
+TOPIC_DOWN = v.TakePartitionDown(queue="t", partition=2)
+UNIQUE_TOPIC = attrs.evolve(TOPIC, duplicate_detection=True)
+COPY_IN_TOPIC = attrs.evolve(COPY, queue="t")
+PLAIN_SUBSCRIPTION = v.CreateSubscription(topic="t", subscription="a")
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "rules"),
+    [
+        ([REGULAR, FILLING], batch(MESSAGE), ("SIZE-10", "BATCH-10")),
+        ([PARTITIONED, *ALL_DOWN], batch(KEYED), ("KEY-03", "BATCH-11")),
+        ([REGULAR, SENT, LOCKED], v.DeleteBatch(queue="q", count=1), ("BATCH-18", "BATCH-16")),
+        (
+            [REGULAR, SENT],
+            v.DeleteBatch(queue="q", count=1, age=SECOND),
+            ("BATCH-18", "BATCH-17"),
+        ),
+        ([SESSIONS], STATE, ("SESS-12", "SESS-21")),
+        ([SESSIONS], v.RenewSessionLock(queue="q", session_id="s"), ("SESS-12",)),
+        ([PARTITIONED, SENT, DOWN], v.Peek(queue="q"), ("PART-19", "PART-29")),
+        ([PARTITIONED, DOWN], v.Peek(queue="q"), ("LIFE-07",)),
+        ([PARTITIONED], attrs.evolve(LATER, message=TWO_KEYS), ("KEY-08", "SCHED-12")),
+        ([PARTITIONED], attrs.evolve(LATER, message=LARGE), ("LIMIT-02", "LIMIT-06")),
+        (
+            [PARTITIONED, BEGUN],
+            attrs.evolve(LATER, message=LARGE, transaction="x"),
+            ("LIMIT-02", "LIMIT-21"),
+        ),
+        ([PARTITIONED, BEGUN], attrs.evolve(WITHIN, message=LARGE), ("LIMIT-02", "LIMIT-21")),
+        (
+            [PARTITIONED_SESSIONS, BEGUN],
+            attrs.evolve(WITHIN, message=TWO_KEYS),
+            ("KEY-08", "TXN-07"),
+        ),
+        ([PARTITIONED, BEGUN], attrs.evolve(WITHIN, message=TWO_KEYS), ("KEY-08",)),
+        ([TOPIC, BEGUN], attrs.evolve(IN_TOPIC, transaction="x"), ("TXN-03", "TOPIC-16")),
+        ([UNIQUE_TOPIC, COPY_IN_TOPIC], COPY_IN_TOPIC, ("KEY-11", "KEY-10", "TOPIC-12")),
+        ([TOPIC, TOPIC_DOWN], IN_TOPIC, ("TOPIC-04", "KEY-14", "KEY-15", "TOPIC-11")),
+        (
+            [TOPIC, PLAIN_SUBSCRIPTION],
+            v.Receive(queue=v.subscription_path("t", "a")),
+            ("LIFE-09", "TOPIC-09"),
+        ),
+    ],
+)
+def test_answer_names_the_rules_that_say_it_of_this_request(
+    before: Sequence[v.Command], command: v.Command, rules: tuple[v.RuleId, ...]
+) -> None:
+    """They come last: what another rule says of other requests, they say once more of this one."""
+    bus = Bus(profile(TXN_REFUSAL="at-send"))
+    for earlier in before:
+        bus.done(earlier)
+    assert rules == bus.ask(command).rules[-len(rules) :]
+
+
+def test_dead_letters_that_go_on_are_refused_by_a_rule_of_their_own() -> None:
+    bus = Bus(profile())
+    bus.create("end")
+    bus.create("q", forward_dead_letters_to="end")
+    receive = v.Receive(queue=f"q{v.DEAD_LETTERS}")
+    assert ("FWD-36",) in [answer.rules for _, answer in ways(bus.namespace, receive, "c1")]
 
 
 def test_receive_finds_nothing_because_another_front_end_has_it() -> None:

@@ -7,7 +7,6 @@ from busproof.judging.coverage.keys import key_at
 from busproof.judging.coverage.notes import Coverage, coverage_of
 from busproof.model.answers import Answer
 from busproof.model.batches import MOST_DELETED, MOST_DELETED_PREMIUM, Batches
-from busproof.model.life_cycle import LOCKED_STATES
 from busproof.model.state import Entity
 
 __all__ = ["SeenBatches", "of_deleted", "of_received", "of_refused", "of_sent"]
@@ -43,14 +42,9 @@ def of_sent(coverage: Coverage, entity: Entity, command: v.SendBatch) -> None:
     )
 
 
-def of_refused(coverage: Coverage, error: v.Error) -> None:
-    """BATCH-02, BATCH-10, BATCH-11: show the rules on a batch that is refused as a whole."""
-    rules = coverage.rules
-    coverage.show_if(
-        (error is v.Error.QUOTA_EXCEEDED, "BATCH-10"),
-        ("KEY-03" in rules, "BATCH-11"),
-        (rules, "BATCH-02"),
-    )
+def of_refused(coverage: Coverage) -> None:
+    """BATCH-02: show the rule on a batch that is refused as a whole."""
+    coverage.show_if((coverage.rules, "BATCH-02"))
 
 
 def of_received(coverage: Coverage, command: v.ReceiveBatch) -> None:
@@ -68,16 +62,10 @@ def of_received(coverage: Coverage, command: v.ReceiveBatch) -> None:
 
 
 def of_deleted(coverage: Coverage, entity: Entity, command: v.DeleteBatch, count: int) -> None:
-    """BATCH-15 to BATCH-20: show the rules on messages that one request deleted."""
+    """BATCH-18 to BATCH-20: show the rules on messages that one request deleted."""
     partitioned = entity.settings.partitioned
     most = MOST_DELETED_PREMIUM if coverage.namespace.profile.is_premium else MOST_DELETED
-    there = entity.messages.values()
-    new = command.age is not None and any(
-        one.enqueued_at + command.age > coverage.now for one in there
-    )
     coverage.show_if(
-        (any(one.state in LOCKED_STATES for one in there), "BATCH-16"),
-        (new, "BATCH-17"),
         (count < command.count, "BATCH-18"),
         (partitioned, "BATCH-19"),
         (not partitioned and command.count > most, "BATCH-20"),

@@ -115,7 +115,6 @@ def of_peek(coverage: Coverage, command: v.Peek, views: Sequence[v.MessageView])
     coverage.show_if(
         (len(shown) < len(seen) and _has_scheduled(seen), "SCHED-08"),
         (any(one.state in DEFERRED for one in shown), "DEFER-09"),
-        (entity.base.down, "PART-29"),
     )
     if command.session_id is not None:
         sessions = {one.message.session_id for one in entity.messages.values()}

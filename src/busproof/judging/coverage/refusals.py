@@ -46,7 +46,7 @@ SAID_OF: Final[dict[v.RuleId, frozenset[type[v.Command]]]] = {
 def said_of(coverage: Coverage, decided: Rules) -> Rules:
     """Return the rules that say why this very request was refused.
 
-    SCHED-10, SCHED-12, TOPIC-19, TXN-07 and FWD-36 say of some requests what other rules say of
+    SCHED-10, SCHED-12, TOPIC-19 and TXN-07 say of some requests what other rules say of
     any.
     """
     command = coverage.event.command
@@ -56,8 +56,6 @@ def said_of(coverage: Coverage, decided: Rules) -> Rules:
     sends = isinstance(command, v.Send | v.SendBatch) and command.transaction is not None
     if entity is not None and sends and entity.settings.requires_session:
         instead = {"KEY-08": "TXN-07"}
-    elif entity is not None and entity.dead_letters is None:
-        instead = {**instead, "FWD-15": "FWD-36"}
     elif "SESS-12" in decided and not sessions.has_lost(coverage):
         instead = {**instead, "SESS-12": instead.get("SESS-12", NOTHING)}
     said = (instead.get(rule, rule) for rule in decided)
@@ -96,11 +94,6 @@ def _of_send(
         declined(coverage, entity, command.message, "DUP-08")
     if error is v.Error.QUOTA_EXCEEDED:
         sizes.of_full(coverage, entity, command)
-    elif error is v.Error.MESSAGE_TOO_LARGE:
-        coverage.show_if(
-            (command.transaction is not None, "LIMIT-21"),
-            (isinstance(command, v.Schedule), "LIMIT-06"),
-        )
     elif isinstance(command, v.Send) and not OF_OUTAGES.isdisjoint(decided):
         keys.of_refused_send(coverage, entity, command.message, command.timeout)
 
@@ -114,7 +107,7 @@ def _of_batch(
         keys.of_refused_send(coverage, entity, command.messages[0], command.timeout)
     if error is v.Error.QUOTA_EXCEEDED:
         coverage.show_if((not entity.settings.partitioned, "SIZE-10"), (True, "SIZE-11"))
-    batches.of_refused(coverage, error)
+    batches.of_refused(coverage)
 
 
 def _of_lock(
@@ -180,10 +173,6 @@ def _of_accept_next(
         sessions.of_none_accepted(coverage, entity)
 
 
-def _of_state(coverage: Coverage, _: Entity, __: v.Command, error: v.Error, ___: Rules) -> None:
-    coverage.show_if((error is v.Error.SESSION_LOCK_LOST, "SESS-21"))
-
-
 def _of_update(coverage: Coverage, entity: Entity, _: v.Command, __: v.Error, ___: Rules) -> None:
     management.note_refused_update(coverage, entity)
 
@@ -198,7 +187,6 @@ REFUSALS: Final[dict[type[v.Command], See]] = {
     **dict.fromkeys((v.Receive, v.ReceiveBatch), _of_receive),
     v.AcceptSession: _of_accept,
     v.AcceptNextSession: _of_accept_next,
-    **dict.fromkeys((v.GetSessionState, v.SetSessionState), _of_state),
     **dict.fromkeys((v.UpdateQueue, v.UpdateTopic), _of_update),
 }
 """Request to what its refusal implies."""

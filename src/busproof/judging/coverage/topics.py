@@ -5,7 +5,8 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Coverage, Delivery, Rules, coverage_of
 from busproof.model.state import Entity
-from busproof.model.topics import Topics
+from busproof.model.topics import OF_TOPICS, Topics
+from busproof.model.transactions import KEYS_OF_TOPICS
 from busproof.model.values import EntityKind, InTransit
 
 __all__ = ["SeenTopics", "of_delivery", "with_rules_of_topics"]
@@ -13,11 +14,8 @@ __all__ = ["SeenTopics", "of_delivery", "with_rules_of_topics"]
 ALSO_OF_TOPICS: Final[dict[v.RuleId, v.RuleId]] = {
     "KEY-02": "TOPIC-07",
     "KEY-03": "TOPIC-10",
-    "KEY-11": "TOPIC-12",
-    "KEY-15": "TOPIC-11",
-    "TXN-03": "TOPIC-16",
-    "TXN-04": "TOPIC-16",
-    "TXN-08": "TOPIC-16",
+    **OF_TOPICS,
+    **KEYS_OF_TOPICS,
     "TXN-12": "TOPIC-15",
     "TXN-13": "TOPIC-15",
 }

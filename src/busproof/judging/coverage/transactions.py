@@ -56,7 +56,7 @@ def spare(coverage: Coverage, queued: QueuedMessage) -> None:
 
 
 def of_sent(coverage: Coverage, entity: Entity) -> None:
-    """TXN-01, TXN-02, TXN-05, TXN-09 to TXN-11, TXN-14, FWD-34: show the rules on a send."""
+    """TXN-01, TXN-02, TXN-05, TXN-09, TXN-10, TXN-14, FWD-34: show the rules on a send."""
     partitioned = entity.settings.partitioned
     for transaction, buffered in coverage.noted.get("buffered", ()):
         message = buffered.message
@@ -71,14 +71,12 @@ def of_sent(coverage: Coverage, entity: Entity) -> None:
             second = message.session_id is not None and first not in (None, message.session_id)
             coverage.show_if((message.session_id is None, "TXN-14"), (second, "TXN-09"))
             continue
-        by_key = message.session_id is None and message.partition_key is not None
         key = key_at(entity, message)
         homes = coverage.at(entity.base).homes
         known = coverage.partition is not None and key is not None and key.value in homes
         coverage.show_if(
             (known, "TXN-10" if before else "TXN-05"),
             (True, "TXN-02" if before else "TXN-01"),
-            (by_key and not entity.settings.requires_session, "TXN-11"),
         )
         if coverage.partition is not None and key is not None and key.value not in homes:
             coverage.journal.put(homes, key.value, coverage.partition)
