@@ -66,6 +66,10 @@ class Journal:
             self.log.clear()
             self.revealed.clear()
 
+    def forget_before(self, mark: int) -> None:
+        """Discard the changes before a mark, which can no longer be undone."""
+        del self.log[:mark]
+
     def mark(self) -> int:
         """Return a mark; `undo` can restore the state of this moment."""
         self.epoch += 1

@@ -1,6 +1,7 @@
 """Histories of any length, from clients of the reference model."""
 
 import heapq
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -12,7 +13,7 @@ from busproof.history.records import Ended, Header, ScenarioVerdict, Started
 from busproof.judging.workload import without_times, work
 from busproof.spec import load as load_catalogue
 
-__all__ = ["long", "overlapping_on_regular", "repeated", "written"]
+__all__ = ["long", "overlapping_on_regular", "repeated", "streamed", "written"]
 
 SENDS: Final = 0.6
 """Share of sends among requests of clients that hold no lock, while there is room."""
@@ -59,44 +60,49 @@ def long(path: Path, events: int, clock: v.Clock = v.Clock.VIRTUAL) -> None:
 
     On a real clock it is part of a production history, which has no beginning or end.
     """
-    profile = v.profile_for(load_catalogue())
-    adapter = ModelAdapter()
-    adapter.start(profile)
     is_real = clock is v.Clock.REAL
-    now = 0
     with HistoryWriter(path) as writer:
-
-        def ask(command: v.Command) -> v.Outcome:
-            nonlocal now
-            if is_real:
-                adapter.do(v.AdvanceClock(duration=APART), "c1")
-                now += APART
-            observation = adapter.do(command, "c1")
-            writer.write(
-                v.Event(
-                    called=now,
-                    returned=now + APART // 2 if is_real else now,
-                    command=command,
-                    outcome=observation.outcome,
-                    witness=observation.witness,
-                )
-            )
-            return observation.outcome
-
-        writer.write(_header(profile, adapter, clock))
+        writer.write(_header(v.profile_for(load_catalogue()), ModelAdapter(), clock))
         if not is_real:
             writer.write(Started(scenario="long"))
-        ask(v.CreateQueue(queue="q"))
-        for number in range(HELD + events // 3):
-            key = f"k{number % KEYS}"
-            ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
-            if number < HELD:
-                continue
-            outcome = ask(v.Receive(queue="q"))
-            if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
-                ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
+        for event in streamed(events, clock):
+            writer.write(event)
         if not is_real:
             writer.write(Ended(verdict=ScenarioVerdict.PASSED))
+
+
+def streamed(events: int, clock: v.Clock) -> Iterator[v.Event]:
+    """Yield the events of such a history one by one."""
+    adapter = ModelAdapter()
+    adapter.start(v.profile_for(load_catalogue()))
+    is_real = clock is v.Clock.REAL
+    now = 0
+
+    def ask(command: v.Command) -> v.Event:
+        nonlocal now
+        if is_real:
+            adapter.do(v.AdvanceClock(duration=APART), "c1")
+            now += APART
+        observation = adapter.do(command, "c1")
+        return v.Event(
+            called=now,
+            returned=now + APART // 2 if is_real else now,
+            command=command,
+            outcome=observation.outcome,
+            witness=observation.witness,
+        )
+
+    yield ask(v.CreateQueue(queue="q"))
+    for number in range(HELD + events // 3):
+        key = f"k{number % KEYS}"
+        yield ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
+        if number < HELD:
+            continue
+        received = ask(v.Receive(queue="q"))
+        yield received
+        outcome = received.outcome
+        if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
+            yield ask(v.Complete(queue="q", lock_token=outcome.message.lock_token))
 
 
 def overlapping_on_regular(

@@ -106,14 +106,6 @@ def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(
     assert not found.is_unexplained
 
 
-def test_a_part_that_is_too_long_gets_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replay of it may need more memory than there is."""
-    monkeypatch.setattr(overlap, "LONGEST", 2)
-    found = judged(history(sent=(10, 30), empty=(31, 40)), PROFILE, REAL)
-    assert found.violation is None
-    assert "more than 2 events" in found.exhausted
-
-
 def test_a_received_number_shows_where_the_send_before_went() -> None:
     events = [
         event("c1", CREATE, DONE, 0, 0),

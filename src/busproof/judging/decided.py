@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 from busproof import vocabulary as v
@@ -26,6 +26,18 @@ class Decided(Sequence[Rules]):
         if number == len(self._rules):
             self._rules.append(rules)
         self._decided.append(number)
+
+    def copy(self) -> "Decided":
+        """Return a copy that goes on by itself."""
+        return self.reordered(range(len(self)))
+
+    def reordered(self, order: Iterable[int]) -> "Decided":
+        """Return the rules of these events, in this order."""
+        other = Decided()
+        other._numbers = dict(self._numbers)
+        other._rules = list(self._rules)
+        other._decided = array("I", map(self._decided.__getitem__, order))
+        return other
 
     def pop(self) -> None:
         """Remove the rules of the last event."""

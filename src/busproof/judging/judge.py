@@ -12,22 +12,25 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.history.packed import PackedEvents
 from busproof.history.records import Oracle
 from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
 from busproof.judging.diagnosis.overdue import overdue_at
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.explanation import (
+    LONGEST,
     Explanation,
     budget_of,
     explain,
     explain_to_go_on,
     explanation_by,
+    hasty_budget,
     is_doubtful,
     is_replayed,
     too_late,
-    too_long,
     too_many_alike,
 )
+from busproof.judging.replay.long_histories import KEEPS, too_far_back
 from busproof.judging.replay.search import Ended, Search
 from busproof.judging.second_opinion import SecondOpinion
 from busproof.judging.violation import Violation
@@ -62,12 +65,13 @@ class Judge:
     def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
         self._profile = profile
         self._observability = observability
-        self._events: list[v.Event] = []
+        self._count = 0
+        self._events = PackedEvents()
         self._forgiven: int | None = None
-        self._search: Search | None = Search((), profile, observability)
+        self._search: Search | None = Search((), profile, observability, keeps=KEEPS)
         self._explanation = Explanation(ended=Ended.EXPLAINED)
         self._opinion: SecondOpinion | None = None
-        self._is_decided_by_oracle = not is_replayed(observability, 0)
+        self._is_decided_by_oracle = not is_replayed(observability)
         self.violation: Violation | None = None
         self.overdue: Violation | None = None
         self.exhausted = ""
@@ -76,7 +80,11 @@ class Judge:
         """Judge the next event; return the violation if the event is one."""
         if self.violation is not None or self.exhausted:
             return None
+        self._count += 1
         self._events.append(event)
+        if self._count > LONGEST and self._search is not None and self._search.has_forgotten:
+            # Nobody will search them anew.
+            self._events = PackedEvents()
         if not self._is_decided_by_oracle:
             self._replay(event)
         if self._is_decided_by_oracle:
@@ -109,19 +117,24 @@ class Judge:
     def _found(self) -> Explanation:
         """The explanation of all events so far."""
         if self._search is not None:
-            self._explanation = explanation_by(self._search, self._events)
+            self._explanation = explanation_by(self._search)
         return self._explanation
 
     def _replay(self, event: v.Event) -> None:
         """Go on with the execution, or look for another one; without one the oracle decides."""
-        if not is_replayed(self._observability, len(self._events)):
-            self._is_decided_by_oracle = True
-            return
         search = self._search
         if search is not None:
             search.add(event)
             if search.run(ATTEMPTS) is Ended.EXPLAINED:
                 return
+            if search.has_forgotten:
+                budget = hasty_budget(len(search.kept))
+                if search.run_again(budget) is Ended.EXPLAINED:
+                    return
+                if self._count > LONGEST:
+                    search.leave_out_last()
+                    self.exhausted = too_far_back(search)
+                    return
         self._look_for_another()
         if not self._explanation.is_found and self._forgiven is None:
             patience = Patience(self._events)
@@ -171,10 +184,8 @@ class Judge:
         accused = opinion.violation
         if accused is None:
             return
-        if is_replayed(self._observability, len(self._events)):
+        if is_replayed(self._observability):
             self._replay_accused(accused)
-        elif accused.index < len(self._events) - 1:
-            self.exhausted = too_long()
         else:
             self.violation = accused
 

@@ -4,42 +4,47 @@ The parts of a history are explained one by one, so the rules on other entities 
 at all events in their order.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from copy import deepcopy
 
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Rules
 
-__all__ = ["shown_across"]
+__all__ = ["Across"]
 
 Sends = v.Send | v.SendBatch
 Receives = v.Receive | v.ReceiveBatch
 
 
-def shown_across(events: Sequence[v.Event], shown: Mapping[int, Rules]) -> dict[int, Rules]:
-    """DUP-13, PART-05: return the further rules that events show, by their indices.
+class Across:
+    """What the events of a history show together, in the order of recording."""
 
-    Args:
-        events: all events of a history.
-        shown: the rules that each event shows by itself.
-    """
-    more: dict[int, Rules] = {}
-    dark: defaultdict[str, set[int]] = defaultdict(set)
-    ids = _Identified()
-    for index, event in enumerate(events):
-        command = event.command
-        match command:
-            case v.TakePartitionDown():
-                dark[v.owner_of(command.queue)].add(command.partition)
-            case v.BringPartitionUp():
-                dark[v.owner_of(command.queue)].discard(command.partition)
-        rules = (
+    def __init__(self) -> None:
+        self._dark: dict[str, set[int]] = {}
+        self._ids = _Identified()
+
+    def copy(self) -> "Across":
+        """Return a copy that goes on by itself."""
+        return deepcopy(self)
+
+    def shown(self, rules: Rules, event: v.Event) -> Rules:
+        """DUP-13, PART-05: return the rules that the next event shows, with these further ones.
+
+        Args:
+            rules: the rules that it shows by itself.
+            event: the event.
+        """
+        dark = self._dark
+        match event.command:
+            case v.TakePartitionDown(queue=queue, partition=partition):
+                dark.setdefault(v.owner_of(queue), set()).add(partition)
+            case v.BringPartitionUp(queue=queue, partition=partition):
+                dark.setdefault(v.owner_of(queue), set()).discard(partition)
+        more = (
             *(("PART-05",) if any(dark.values()) and _is_beside(event, dark) else ()),
-            *(("DUP-13",) if ids.shows(event, shown.get(index, ())) else ()),
+            *(("DUP-13",) if self._ids.shows(event, rules) else ()),
         )
-        if rules:
-            more[index] = rules
-    return more
+        return tuple(dict.fromkeys((*rules, *more))) if more else rules
 
 
 def _is_beside(event: v.Event, dark: Mapping[str, Collection[int]]) -> bool:
@@ -71,7 +76,9 @@ class _Identified:
                 self._detecting.add(command.topic)
             case v.Send() if isinstance(outcome, v.Done) and command.queue in self._detecting:
                 message_id = command.message.message_id
-                if message_id is not None and "KEY-11" not in shown:
+                # Beside a single such entity there is nothing to compare.
+                is_known = message_id is not None and len(self._detecting) > 1
+                if message_id is not None and is_known and "KEY-11" not in shown:
                     if self._last.get(message_id, command.queue) != command.queue:
                         self._elsewhere.add((command.queue, message_id))
                     self._last[message_id] = command.queue

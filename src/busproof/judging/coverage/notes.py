@@ -4,13 +4,14 @@ The notes are records of the journal, so an undo of the search undoes them, too.
 what the model does.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.model.choices import CONSIDERED, Choices
 from busproof.model.family import Family
 from busproof.model.journal import Record, record
@@ -29,6 +30,10 @@ __all__ = [
 
 Rules = tuple[v.RuleId, ...]
 NEVER: Final = -1
+WINDOWS: Final = 2
+"""Number of windows of duplicates after which a send of a long history is forgotten."""
+MOST_DEFERRED: Final = 1_000
+"""Number of messages of a long history that are remembered as deferred."""
 
 
 @record()
@@ -359,6 +364,44 @@ class Coverage:
         of_entity.arrivals += 1
         self.journal.put(self._messages, queued, notes)
         return notes
+
+    def forget(self, floor: Floor) -> None:
+        """Forget the notes on what is gone; what is only noted to show more rules goes, too."""
+        floor.drop(self._entities, lambda entity, _: entity not in floor.entities)
+        compared = {
+            queued for notes in self._entities.values() for queued in notes.numbers.values()
+        }
+        floor.drop(
+            self._messages, lambda queued, _: floor.is_gone(queued) and queued not in compared
+        )
+        scheduled = {notes.scheduled for notes in self._messages.values()}
+        for entity, notes in self._entities.items():
+            self._forget_of(entity, notes, floor, scheduled)
+
+    def _forget_of(
+        self,
+        entity: Entity,
+        notes: EntityNotes,
+        floor: Floor,
+        scheduled: Collection[ScheduledMessage | None],
+    ) -> None:
+        """Forget the notes on an entity's messages that are gone."""
+        since = self.now - WINDOWS * entity.settings.duplicate_window
+        floor.drop(notes.copies, lambda _, sends: all(at < since for at, *_ in sends.values()))
+        remembered = {
+            body for sends in notes.copies.values() for _, (*_, body), _ in sends.values()
+        }
+        path = entity.base.path
+        floor.drop(
+            notes.bodies,
+            lambda body, _: body not in remembered and (path, body) not in floor.bodies,
+        )
+        floor.drop(notes.scheduled, lambda one, _: floor.is_gone(one) and one not in scheduled)
+        tables: tuple[dict[Any, Any], ...] = (notes.of_ids, notes.declined, notes.taken)
+        for table in tables:
+            floor.drop(table, lambda _, __: True)
+        if len(notes.deferred) > MOST_DEFERRED:
+            notes.deferred = frozenset(sorted(notes.deferred)[-MOST_DEFERRED:])
 
     def _scheduled_after(self, notes: EntityNotes) -> int:
         """Return how many messages there had been when the one at hand was scheduled."""

@@ -52,7 +52,7 @@ from busproof.judging.replay.heuristics import Hints
 from busproof.judging.replay.search import Ended, Search
 from busproof.judging.violation import Violation
 
-__all__ = ["diagnose_path", "impossible_subhistory"]
+__all__ = ["Found", "diagnose_path", "impossible_subhistory", "is_separable", "prove"]
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
@@ -84,19 +84,19 @@ def impossible_subhistory(
         observability: what an observer sees of the bus.
         stuck: the events where the search was stuck; their subhistories are tried first.
     """
-    if not _can_be_cut(events):
+    if not is_separable(events):
         return None
     # KEY-14 counts every message in turn, and a subhistory leaves messages out.
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     subhistories = Subhistories(events, profile, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
-        proof = _proof(subhistory, held_to, observability)
+        proof = prove(subhistory, held_to, observability)
         if proof is not None:
             return proof
     return None
 
 
-def _can_be_cut(events: Sequence[v.Event]) -> bool:
+def is_separable(events: Collection[v.Event]) -> bool:
     """Return whether it is safe to leave out some of the events."""
     # Each of these kinds of events may depend on any other event.
     if any(not isinstance(event.command, KNOWN) for event in events):
@@ -116,9 +116,16 @@ def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
     return isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED
 
 
-def _proof(
+def prove(
     subhistory: Subhistory, profile: v.Profile, observability: v.Observability
 ) -> Found | None:
+    """Return the proof that a subhistory has no order; `None` if there is none.
+
+    Args:
+        subhistory: the events.
+        profile: the terms that the bus is judged by, without KEY-14.
+        observability: what an observer sees of the whole history.
+    """
     events = subhistory.events
     if not _is_self_contained(events):
         return None

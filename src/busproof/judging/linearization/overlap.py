@@ -14,9 +14,12 @@ from busproof.history.packed import Reordered
 from busproof.judging.decompose import merged, parts
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.judge import Judge
+from busproof.judging.linearization.long_subhistories import OnRealClock, impossible_subhistory_at
 from busproof.judging.linearization.message_subhistories import diagnose_path, impossible_subhistory
 from busproof.judging.liveness import Patience
-from busproof.judging.replay.explanation import explanation_by, hasty_budget
+from busproof.judging.replay.explanation import LONGEST as LONGEST_AGAIN
+from busproof.judging.replay.explanation import hasty_budget
+from busproof.judging.replay.long_histories import LONG, search_piecewise, too_far_back
 from busproof.judging.replay.orders import follow_one_another
 from busproof.judging.replay.search import Ended, Search
 from busproof.judging.violation import Violation
@@ -32,7 +35,7 @@ They take about three minutes. Each event of a longer history adds two steps.
 """
 
 LONGEST: Final = 500_000
-"""Number of events of a part up to which they are judged; a replay takes 4 KB for each of them."""
+"""Number of events of a part up to which all of it is searched, in 4 KB for each of them."""
 
 _OF_ALL: Final = (v.ListQueues, v.ListTopics)
 """Requests about all entities, which change nothing."""
@@ -145,13 +148,15 @@ def judged_part(
     """
     if observability.clock is v.Clock.VIRTUAL:
         return _judged_one_by_one(events, profile, observability)
-    if len(events) > LONGEST:
-        return Judged(evidence=Counter(), exhausted=_too_long())
     by_call = _by_call(events)
     if by_call is not None:
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
         result = judged_part(Reordered(events, by_call), profile, observability)
         return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
+    if len(events) > LONG:
+        result = _judged_piecewise(events, profile, observability)
+        if not result.exhausted or len(events) > LONGEST:
+            return result
     # How long somebody waited in vain says nothing while other requests are under way.
     patience = Patience(events, forgiven=0)
     search = Search(events, profile, observability, patience=patience)
@@ -169,6 +174,40 @@ def judged_part(
     return _of(search, ended, events, profile, observability)
 
 
+def _judged_piecewise(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Judged:
+    """Judge a long history, in memory that does not grow with its length.
+
+    Where no order goes on, one of its subhistories may show why. The search proves nothing, because
+    it does not go back to the beginning.
+    """
+    search, ended = search_piecewise(events, profile, observability, forgiven=0)
+    if ended is Ended.EXPLAINED:
+        return _explained(search)
+    subhistory = impossible_subhistory_at(
+        events, profile, observability, [events[index] for index in search.waiting]
+    )
+    if subhistory is not None:
+        order, violation = subhistory
+        return Judged(evidence=Counter(), violation=violation, order=order, steps=search.steps)
+    return Judged(evidence=Counter(), exhausted=too_far_back(search), steps=search.steps)
+
+
+def _explained(search: Search) -> Judged:
+    """Return the result of a search that has explained all events."""
+    trail = search.trail
+    decided = trail.decided
+    order = trail.order
+    is_short = len(order) <= LONG
+    return Judged(
+        evidence=decided.evidence(),
+        decided=decided.reordered(order),
+        order=tuple(order) if is_short and not isinstance(order, range) else order,
+        steps=search.steps,
+    )
+
+
 def _of(
     search: Search,
     ended: Ended,
@@ -184,15 +223,7 @@ def _of(
         path = (*search.longest_path, search.waiting[0])
         violation = diagnose_path(events, path, profile, observability)
         return Judged(evidence=Counter(), violation=violation, order=path, steps=search.steps)
-    explanation = explanation_by(search, events)
-    order = tuple(step.index for step in explanation.execution)
-    return Judged(
-        evidence=explanation.evidence,
-        decided=[step.rules for step in explanation.execution],
-        # A recorded order is a range, which takes no memory.
-        order=range(len(order)) if _is_as_recorded(order) else order,
-        steps=explanation.steps,
-    )
+    return _explained(search)
 
 
 def _judged_one_by_one(
@@ -203,7 +234,20 @@ def _judged_one_by_one(
         judge.saw(event)
         if judge.violation is not None or judge.exhausted:
             break
-    return result_of(judge)
+    result = result_of(judge)
+    wrong = len(result.order)
+    if not judge.exhausted or wrong < LONGEST_AGAIN:
+        return result
+    # So late, no other execution is looked for; but the messages of the event may prove that there
+    # is none.
+    on_real_clock = attrs.evolve(observability, clock=v.Clock.REAL)
+    until = OnRealClock(events, wrong + 1)
+    proof = impossible_subhistory_at(until, profile, on_real_clock, [events[wrong]])
+    if proof is None:
+        return result
+    _, found = proof
+    violation = Violation(index=wrong, rules=found.rules, allowed=found.allowed)
+    return attrs.evolve(result, exhausted="", violation=violation, order=range(wrong + 1))
 
 
 def _by_call(events: Sequence[v.Event]) -> Sequence[int] | None:
@@ -234,20 +278,9 @@ def result_of(judge: Judge) -> Judged:
     )
 
 
-def _is_as_recorded(order: Sequence[int]) -> bool:
-    return all(index == place for place, index in enumerate(order))
-
-
 def _allowed(events: int) -> int:
     """Return the maximum number of search steps for this many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
-
-
-def _too_long() -> str:
-    return (
-        f"more than {LONGEST:,} events concern the same entities; "
-        "shorter recordings can be judged one by one"
-    )
 
 
 def _too_many(search: Search, events: Sequence[v.Event]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor, Numbers
 from busproof.model.rules import Namespace
 from busproof.model.state import BufferedSend, Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import DIRECT, InTransit, Key
@@ -83,9 +84,15 @@ class Bindings:
         self._lines: dict[tuple[Entity, object], list[Entry]] = {}
         self._orders_of: dict[Numbered, list[tuple[object, int, int]]] = {}
         self._latest: dict[tuple[Entity, int], tuple[int, int]] = {}
+        # The numbers of messages that are forgotten.
+        self._spent: dict[Entity, Numbers] = {}
         silent = namespace.profile.silent
         self._rises_in_keys = "SEQ-01" not in silent
         self._rises_in_time = "SEQ-05" not in silent
+
+    def expect_gaps(self) -> None:
+        """Note that a request may have used numbers that nobody sees."""
+        self._has_no_gaps = False
 
     # Messages ---------------------------------------------------------------------------------
 
@@ -147,9 +154,8 @@ class Bindings:
         """Note the record that takes the place of a message which no answer has shown."""
         journal = self._namespace.journal
         bodies = self._by_body[before.entity.path, before.message.body]
-        place = bodies.index(before)
-        bodies[place] = after
-        journal.log.append((_Replacement(bodies), None, (place, before)))
+        bodies[bodies.index(before)] = after
+        journal.log.append((_Replacement(bodies), None, (before, after)))
         journal.put(self._made, (after.entity, after.number), after)
         orders = self._orders_of.get(before)
         if orders is not None:
@@ -347,7 +353,7 @@ class Bindings:
         known = self._number_of.get(record)
         if known is not None:
             return known == number
-        if (record.entity, number) in self._record_of:
+        if self.knows_number(record.entity, number):
             return False
         return self._partition_fits(record, number)
 
@@ -365,8 +371,8 @@ class Bindings:
         return record in self._number_of
 
     def knows_number(self, entity: Entity, number: int) -> bool:
-        """Return whether a number of the bus is that of a known message."""
-        return (entity, number) in self._record_of
+        """Return whether a number of the bus is that of a known message, or of one that is gone."""
+        return (entity, number) in self._record_of or number in self._spent.get(entity, ())
 
     def _partition_fits(self, record: Numbered, number: int) -> bool:
         # The number of a scheduled message need not say where it will be once it is due.
@@ -496,6 +502,102 @@ class Bindings:
         record = None if entity is None else self._record_of.get((entity, number))
         return UNKNOWN + number if record is None else record.number
 
+    @property
+    def size(self) -> int:
+        """How many facts about messages are kept."""
+        records = len(self._made) + len(self._number_of) + len(self._orders_of)
+        places = sum(len(line) for line in self._lines.values())
+        return records + places + len(self._tokens) + len(self._by_body)
+
+    # Long histories ---------------------------------------------------------------------------
+
+    def is_spent(self, entity: Entity, number: int) -> bool:
+        """Return whether a number of the bus is that of a message which is forgotten."""
+        return number in self._spent.get(entity, ())
+
+    def forget(self, floor: Floor) -> None:
+        """Forget the messages that are gone, except their numbers."""
+
+        def is_gone(record: Numbered) -> bool:
+            # A peek may show a message that has expired.
+            return floor.is_gone(record) and record not in self._expired
+
+        def is_of_gone(_: object, record: Numbered) -> bool:
+            return is_gone(record)
+
+        def is_gone_itself(record: Numbered, _: object) -> bool:
+            return is_gone(record)
+
+        def is_elsewhere(place: tuple[Entity, object], _: object) -> bool:
+            return place[0] not in floor.entities
+
+        def is_lost(place: tuple[Entity, str], token: str) -> bool:
+            return self._made_of_token(place[0], token) is None
+
+        for (entity, number), record in self._record_of.items():
+            if is_gone(record) and entity in floor.entities:
+                self._spent.setdefault(entity, Numbers()).add(number)
+        self._forget_places(floor, is_gone)
+        floor.drop(self._record_of, is_of_gone)
+        floor.drop(self._made, is_of_gone)
+        floor.drop(self._number_of, is_gone_itself)
+        floor.drop(self._orders_of, is_gone_itself)
+        floor.drop(self._sent, is_gone_itself)
+        floor.drop(self._old, is_gone_itself)
+        floor.drop(self._transits, is_gone_itself)
+        floor.drop(self._tokens, is_lost)
+        floor.drop(self._bus_tokens, lambda place, _: is_lost(place, place[1]))
+        for bodies in self._by_body.values():
+            bodies[:] = [queued for queued in bodies if not is_gone(queued)]
+        floor.drop(self._by_body, lambda _, bodies: not bodies)
+        floor.drop(self._names, self._are_forgotten)
+        floor.drop(self._arrivals, lambda buffered, _: buffered not in floor.sends)
+        alive = {body for _, body in floor.bodies}
+        floor.drop(self._open, lambda _, known: known[0].body not in alive)
+        floor.drop(self._latest, is_elsewhere)
+        floor.drop(self._lost_by, is_elsewhere)
+        floor.drop(self._homes_of_copies, is_elsewhere)
+        floor.drop(self._spent, lambda entity, _: entity not in floor.entities)
+        self._kinds.clear()
+
+    def _made_of_token(self, entity: Entity, token: str) -> Numbered | None:
+        """Return the message that a token of the model is, or was, for."""
+        number = token.partition("/")[0]
+        return self._made.get((entity, int(number))) if number.isdecimal() else None
+
+    def _are_forgotten(
+        self, place: tuple[Entity, str], names: tuple[tuple[Key | None, str], ...]
+    ) -> bool:
+        """Return whether duplicate detection remembers none of these names."""
+        return not any(name in place[0].duplicates for name in names)
+
+    def _forget_places(self, floor: Floor, is_gone: Callable[[Numbered], bool]) -> None:
+        """Forget all places in orders before the first one that a message may still take.
+
+        The last of them is kept: what comes next has a greater number.
+        """
+        least: dict[tuple[Entity, object], int] = {}
+        for record, orders in self._orders_of.items():
+            if record not in self._number_of and not is_gone(record):
+                for place, first, _ in orders:
+                    line = record.entity, place
+                    least[line] = min(least.get(line, first), first)
+        # By line: the first of the places that an undo takes away.
+        undone: dict[int, Entry] = {}
+        for thing, _, entry in self._namespace.journal.log:
+            if type(thing) is _Removal:
+                undone[id(thing.line)] = min(undone.get(id(thing.line), entry), entry)
+        for (entity, place), entries in list(self._lines.items()):
+            if entity not in floor.entities:
+                del self._lines[entity, place]
+                continue
+            end = len(entries)
+            if (entity, place) in least:
+                end = bisect_left(entries, (least[entity, place], -1, 0))
+            if id(entries) in undone:
+                end = min(end, bisect_left(entries, undone[id(entries)]))
+            del entries[: max(end - 1, 0)]
+
     # Tokens -----------------------------------------------------------------------------------
 
     def bind_token(self, record: QueuedMessage, token: str | None) -> bool:
@@ -564,16 +666,16 @@ class _Removal:
 
 
 class _Replacement:
-    """Undo of a replacement in a list; the journal calls it with the place and the old item."""
+    """Undo of a replacement in a list; the journal calls it with the old and the new item."""
 
     __slots__ = ("items",)
 
     def __init__(self, items: list[QueuedMessage]) -> None:
         self.items = items
 
-    def __call__(self, entry: tuple[int, QueuedMessage]) -> None:
-        place, item = entry
-        self.items[place] = item
+    def __call__(self, entry: tuple[QueuedMessage, QueuedMessage]) -> None:
+        before, after = entry
+        self.items[self.items.index(after)] = before
 
 
 def _translations(bindings: Bindings, command: v.Command) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.outlook import Outlook
@@ -87,6 +88,28 @@ class Caches:
             deletions = self._deletions.setdefault((entity, partition), [])
             deletions.append(fill)
             journal.log.append((_forget_last, None, deletions))
+
+    def forget(self, floor: Floor) -> None:
+        """Forget the receives that cannot have cached any message that is there."""
+        oldest: dict[tuple[Entity, int], int] = {}
+        for queued in floor.messages:
+            place = queued.entity, queued.partition
+            oldest[place] = min(oldest.get(place, queued.touched), queued.touched)
+        for thing, _, values in self._namespace.journal.log:
+            # The last of a record's values says since when it was as it was; at first it was not.
+            if isinstance(thing, QueuedMessage) and (touched := values[-1]):
+                place = thing.entity, thing.partition
+                oldest[place] = min(oldest.get(place, touched), touched)
+        for table in (self._fills, self._deletions):
+            for place, fills in list(table.items()):
+                since = oldest.get(place)
+                fills[:] = [
+                    fill
+                    for fill in fills
+                    if fill.index >= floor.index or (since is not None and fill.epoch > since)
+                ]
+                if place[0] not in floor.entities:
+                    del table[place]
 
     @property
     def _timers(self) -> LooseTimers:

@@ -8,7 +8,7 @@ certain observation excludes.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -16,6 +16,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
+from busproof.judging.floor import Floor, base_path, messages_of
+from busproof.judging.replay.window import Window
 from busproof.model.values import Key
 
 __all__ = [
@@ -34,12 +36,6 @@ EVERYWHERE: Final[Name] = ("clock",)
 """Name of what an advance of the clock concerns: every part."""
 
 
-def base_path(path: str) -> str:
-    """Return the path of the queue or topic whose partitions an entity shares."""
-    owner, subscriptions, _ = v.owner_of(path).partition(v.SUBSCRIPTIONS)
-    return owner if subscriptions else v.owner_of(path)
-
-
 def views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
     """Return the messages that an answer shows."""
     match outcome:
@@ -47,16 +43,6 @@ def views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
             return (outcome.message,)
         case v.ReceivedSeveral() | v.Peeked():
             return outcome.messages
-    return ()
-
-
-def messages_of(command: v.Command) -> tuple[v.Message, ...]:
-    """Return the messages that a command sends."""
-    match command:
-        case v.Send() | v.Schedule():
-            return (command.message,)
-        case v.SendBatch():
-            return command.messages
     return ()
 
 
@@ -120,33 +106,38 @@ class Evidence:
         self.ever_down: dict[str, set[int]] = defaultdict(set)
         self.sizes_are_known = True
         self.has_hidden_numbers = False
-        self._shown: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-        self._sent: Counter[tuple[str, str]] = Counter()
         self._of_key: dict[tuple[str, Key], dict[int, None]] = defaultdict(dict)
         self._mentioned: dict[str, set[int]] = defaultdict(set)
-        self._last_shown: dict[tuple[str, str], int] = {}
-        self._last_body: dict[str, int] = {}
-        self._empty: dict[str, list[int]] = defaultdict(list)
-        self._given: dict[tuple[str, str], list[Given]] = defaultdict(list)
-        self._used_ids: dict[str, int] = {}
         self._down: dict[str, set[int]] = defaultdict(set)
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
-        self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
-        self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
-        self._active: dict[tuple[str, str], int] = {}
-        self._last_scheduled: dict[tuple[str, str], int] = {}
-        self._cancelled: dict[tuple[str, int], int] = {}
         self._last_receive: dict[tuple[str, str], int] = {}
         self._described: dict[str, set[int]] = defaultdict(set)
         self._bytes: Counter[str] = Counter()
         self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
         self._connections = Connections()
-        self._names: list[Name] = []
+        self._names: Window[Name] = Window()
+        self._names_waiting: dict[int, Name] = {}
+        self._begin()
         for event in events:
             self._note(event)
         self._connections.finish()
+
+    def _begin(self) -> None:
+        """Begin the tables about single messages."""
+        self._shown: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+        self._sent: Counter[tuple[str, str]] = Counter()
+        self._last_shown: dict[tuple[str, str], int] = {}
+        self._last_body: dict[str, int] = {}
+        self._empty: dict[str, list[int]] = defaultdict(list)
+        self._given: dict[tuple[str, str], list[Given]] = defaultdict(list)
+        self._used_ids: dict[str, int] = {}
+        self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
+        self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
+        self._active: dict[tuple[str, str], int] = {}
+        self._last_scheduled: dict[tuple[str, str], int] = {}
+        self._cancelled: dict[tuple[str, int], int] = {}
 
     def add(self, event: v.Event) -> None:
         """Note one more event, which comes after all others."""
@@ -171,7 +162,6 @@ class Evidence:
         self._note_outage(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
-            self._sent[base_path(queue), message.body] += 1
             self._bytes[base_path(queue)] += message.size or 0
             if down := self._down.get(base_path(queue)):
                 was_refused = isinstance(event.outcome, v.Refused)
@@ -180,13 +170,59 @@ class Evidence:
                     self._fails[place] = self._fails.get(place, down) & down
                 else:
                     self._works[place] |= down
-            if message.message_id is not None:
-                self._used_ids[message.message_id] = index
-        self._note_answer(index, queue, event)
+        self._note_messages(index, queue, event)
         partition = self.witnessed(event)
         if partition is not None:
             for message in messages_of(command):
                 self._note_key(queue, message, partition)
+
+    def _note_messages(self, index: int, queue: str, event: v.Event) -> None:
+        """Note which messages an event sends and shows."""
+        for message in messages_of(event.command):
+            self._sent[base_path(queue), message.body] += 1
+            if message.message_id is not None:
+                self._used_ids[message.message_id] = index
+        self._note_answer(index, queue, event)
+
+    def forget(
+        self,
+        floor: Floor,
+        events: Iterable[tuple[int, v.Event]],
+        is_spent: Callable[[str, int], bool],
+        is_settled: Callable[[str, str], bool],
+    ) -> None:
+        """Forget what events before the floor showed, except of messages that are still there.
+
+        Args:
+            floor: what lies behind the floor.
+            events: the events that are kept, with their indices.
+            is_spent: whether an entity's message with this number is gone.
+            is_settled: whether the partition of a queue's or topic's key is known for good.
+        """
+        shown = self._shown
+        numbers = self._shown_numbers
+        active = self._active
+        self._names_waiting = {index: self._name(index) for index in floor.waiting}
+        self._names.forget(floor.index)
+        self._begin()
+        self._sent.update(floor.bodies)
+        for (path, body), places in shown.items():
+            if (base_path(path), body) in floor.bodies:
+                left = {n: place for n, place in places.items() if not is_spent(path, n)}
+                self._shown[path, body].update(left)
+        for (path, body), known in numbers.items():
+            if (base_path(path), body) in floor.bodies:
+                self._shown_numbers[path, body].update(
+                    {n: None for n in known if not is_spent(path, n)}
+                )
+        for (path, body), number in active.items():
+            if (base_path(path), body) in floor.bodies and not is_spent(path, number):
+                self._active[path, body] = number
+        for index, event in events:
+            if not isinstance(event.command, v.AdvanceClock):
+                self._note_messages(index, getattr(event.command, "queue", ""), event)
+        for base, key in [place for place in self._of_key if is_settled(place[0], place[1].value)]:
+            del self._of_key[base, key]
 
     def _note_answer(self, index: int, queue: str, event: v.Event) -> None:
         if isinstance(event.outcome, v.Empty):
@@ -408,13 +444,17 @@ class Evidence:
 
     def reuses_id(self, index: int, message: v.Message) -> bool:
         """Return whether the MessageId of a message is sent again after an event."""
-        return message.message_id is not None and self._used_ids[message.message_id] > index
+        return message.message_id is not None and self._used_ids.get(message.message_id, -1) > index
 
     # Relevance --------------------------------------------------------------------------------
 
     def part_of_event(self, index: int) -> Name | None:
         """Return the independent part of the history that an event belongs to."""
-        return self._connections.part(self._names[index])
+        return self._connections.part(self._name(index))
+
+    def _name(self, index: int) -> Name:
+        """Return one of the names that an event concerns."""
+        return self._names[index] if index >= self._names.first else self._names_waiting[index]
 
     def part_of_path(self, path: str) -> Name | None:
         """Return the independent part that an entity belongs to."""

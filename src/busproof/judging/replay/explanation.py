@@ -12,15 +12,17 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.coverage.across import shown_across
+from busproof.judging.coverage.across import Across
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import independent_parts, messages_of, views_of
+from busproof.judging.replay.long_histories import KEEPS
 from busproof.judging.replay.recollection import Before
 from busproof.judging.replay.search import Ended, Executed, Search
 from busproof.model.rules import NO_FAULT, Families
 
 __all__ = [
+    "LONGEST",
     "Ended",
     "Explanation",
     "budget_of",
@@ -32,12 +34,11 @@ __all__ = [
     "is_replayed",
     "look_alike",
     "too_late",
-    "too_long",
     "too_many_alike",
 ]
 
-LONGEST: Final = 20_000
-"""Number of events up to which a history is replayed; beyond it the oracle decides."""
+LONGEST: Final = 100_000
+"""Number of events up to which a history is searched anew from its beginning, in 4 KB for each."""
 
 STEPS_AT_LEAST: Final = 300
 STEPS_AN_EVENT: Final = 2
@@ -53,7 +54,9 @@ class Explanation:
 
     Attributes:
         ended: whether there is an execution, or surely none, or none was found within the budget.
-        execution: the steps of the execution, by independent part; empty if there is none.
+        execution: the steps of the execution, by independent part, as far as they can be undone;
+            empty if there is none.
+        decided: for each event, in the order of recording, the rules that it shows.
         stuck_at: if there is none, the index of the event that fitted nowhere.
         readings: what the bus decides once, as the execution has it: ambiguity to reading.
         steps: how many events were executed.
@@ -61,6 +64,7 @@ class Explanation:
 
     ended: Ended
     execution: tuple[Executed, ...] = ()
+    decided: Sequence[tuple[v.RuleId, ...]] = ()
     stuck_at: int | None = None
     readings: dict[str, str] = attrs.field(factory=dict)
     steps: int = 0
@@ -69,15 +73,6 @@ class Explanation:
     def is_found(self) -> bool:
         """Whether an execution explains the history, so that nothing was violated."""
         return self.ended is Ended.EXPLAINED
-
-    @property
-    def decided(self) -> tuple[tuple[v.RuleId, ...], ...]:
-        """For each event, in the order of recording, the rules that it shows."""
-        shown: dict[int, tuple[v.RuleId, ...]] = {}
-        for one in self.execution:
-            # An advance of the clock is in each part, and shows nothing.
-            shown[one.index] = one.rules or shown.get(one.index, ())
-        return tuple(shown[index] for index in range(len(shown)))
 
     @property
     def evidence(self) -> Counter[v.RuleId]:
@@ -124,38 +119,51 @@ def explain(
         for name, reading in search.namespace.readings.items():
             agree = agree and readings.setdefault(name, reading) == reading
     if agree:
+        execution = _with_rules_across(events, executed)
         return Explanation(
             ended=Ended.EXPLAINED,
-            execution=_with_rules_across(events, executed),
+            execution=execution,
+            decided=_decided(execution),
             readings=readings,
             steps=spent,
         )
     search = Search(events, profile, observability, replaced, patience, before)
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
+    execution = _with_rules_across(events, search.execution) if found else ()
     return Explanation(
         ended=ended,
-        execution=_with_rules_across(events, search.execution) if found else (),
+        execution=execution,
+        decided=_decided(execution),
         stuck_at=None if found else search.stuck_at,
         readings=dict(search.namespace.readings),
         steps=spent + search.steps,
     )
 
 
+def _decided(execution: Sequence[Executed]) -> tuple[tuple[v.RuleId, ...], ...]:
+    """Return the rules that each event shows, in the order of recording."""
+    shown: dict[int, tuple[v.RuleId, ...]] = {}
+    for one in execution:
+        # An advance of the clock is in each part, and shows nothing.
+        shown[one.index] = one.rules or shown.get(one.index, ())
+    return tuple(shown[index] for index in range(len(shown)))
+
+
 def _with_rules_across(
     events: Sequence[v.Event], execution: Sequence[Executed]
 ) -> tuple[Executed, ...]:
     """Add the rules that only events of independent parts show together."""
-    more = shown_across(events, {one.index: one.rules for one in execution})
-    if not more:
-        return tuple(execution)
-    added = []
-    for one in execution:
-        # An advance of the clock is in each part.
-        rules = more.pop(one.index, ())
-        rules = tuple(dict.fromkeys((*one.rules, *rules)))
-        added.append(attrs.evolve(one, rules=rules))
-    return tuple(added)
+    across = Across()
+    known = {one.index: one.rules for one in execution}
+    shown = {index: across.shown(known.get(index, ()), event) for index, event in enumerate(events)}
+    # An advance of the clock is in each part.
+    return tuple(
+        attrs.evolve(one, rules=shown.pop(one.index, one.rules))
+        if shown.get(one.index, one.rules) != one.rules
+        else one
+        for one in execution
+    )
 
 
 def explain_to_go_on(
@@ -176,22 +184,24 @@ def explain_to_go_on(
         The result, and the search that found it. Part by part it is easier to find an execution,
         and to prove that there is none; but no single search can then go on.
     """
-    search = Search(events, profile, observability, patience=Patience(events, forgiven))
+    patience = Patience(events, forgiven)
+    search = Search(events, profile, observability, patience=patience, keeps=KEEPS)
     steps = hasty_budget(len(events))
     ended = search.run(steps)
     if ended is Ended.EXPLAINED:
-        return explanation_by(search, events), search
+        return explanation_by(search), search
     if ended is Ended.IMPOSSIBLE:
         nothing = Explanation(ended=ended, stuck_at=search.stuck_at, steps=search.steps)
         return nothing, None
     return explain(events, profile, observability, steps=steps, forgiven=forgiven), None
 
 
-def explanation_by(search: Search, events: Sequence[v.Event]) -> Explanation:
+def explanation_by(search: Search) -> Explanation:
     """Return the explanation that a search of all events has found."""
     return Explanation(
         ended=Ended.EXPLAINED,
-        execution=_with_rules_across(events, search.execution),
+        execution=search.execution,
+        decided=search.trail.decided,
         readings=dict(search.namespace.readings),
         steps=search.steps,
     )
@@ -211,10 +221,9 @@ def budget_of(events: Sequence[v.Event]) -> int | None:
     return None if look_alike(events) else ACCUSED * hasty_budget(len(events))
 
 
-def is_replayed(observability: v.Observability, events: int) -> bool:
-    """Return whether a replay can decide: it needs every event of a history, and not too many."""
-    complete = not observability.partial and not observability.left_out
-    return complete and events <= LONGEST
+def is_replayed(observability: v.Observability) -> bool:
+    """Return whether a replay can decide: it needs every event of a history."""
+    return not observability.partial and not observability.left_out
 
 
 def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
@@ -242,14 +251,6 @@ def too_late(steps: int) -> str:
     return (
         "neither an execution in which everything comes in time nor the proof that there is none "
         f"was found in {steps:,} steps"
-    )
-
-
-def too_long() -> str:
-    """Return why there is no verdict on a history that is too long for a replay."""
-    return (
-        f"messages look alike, and histories of more than {LONGEST:,} events are not replayed; "
-        "different bodies or MessageIds would distinguish them"
     )
 
 

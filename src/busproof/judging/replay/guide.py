@@ -224,6 +224,10 @@ class Guide(Noting):
             if choice.taken or (self.index, at) in self._worked:
                 self._worked[self.index, at] = choice.taken
 
+    def forget(self, index: int) -> None:
+        """Forget which choices of events before this one have worked."""
+        self._worked = {place: at for place, at in self._worked.items() if place[0] >= index}
+
     def take(self, name: str, options: Sequence[T], tag: object = None) -> T:
         """Take one of the candidates: the one in the script, or else the best.
 

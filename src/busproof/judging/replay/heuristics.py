@@ -39,9 +39,15 @@ _MANY: Final = 1_000_003
 
 
 class Hints:
-    """Hints about the order of overlapping events."""
+    """Hints about the order of overlapping events.
 
-    def __init__(self, events: Sequence[v.Event]) -> None:
+    Args:
+        events: the events.
+        first: the index of the first of them; others have come before.
+    """
+
+    def __init__(self, events: Sequence[v.Event], first: int = 0) -> None:
+        self._first = first
         self._called = array("q", (event.called for event in events))
         returns = (event.returned for event in events)
         self._returned = array("q", (NEVER if time is None else time for time in returns))
@@ -50,7 +56,7 @@ class Hints:
         for later, earlier in Precedences(events).pairs():
             # The times alone decide the order of events that do not overlap.
             if later != earlier and self._overlap(later, earlier):
-                needs[later].append(earlier)
+                needs[first + later].append(first + earlier)
         self._needs = {later: tuple(dict.fromkeys(needed)) for later, needed in needs.items()}
 
     def _overlap(self, one: int, other: int) -> bool:
@@ -92,25 +98,28 @@ class Hints:
         places = {candidate: self._place(candidate, unmet, wanted) for candidate in candidates}
         return sorted(candidates, key=places.__getitem__, reverse=True)
 
+    def _return(self, index: int) -> int:
+        return self._returned[index - self._first]
+
     def _otherwise(self, index: int, way: int) -> float:
         # A fast bus: requests take effect in the order of their answers.
         if way == 1:
-            return self._returned[index]
-        called = self._called[index]
+            return self._return(index)
+        called = self._called[index - self._first]
         # A slow network: a request takes effect about halfway between its call and its return.
         if way == 2:
-            return (called + min(self._returned[index], called + _LONG)) / 2
+            return (called + min(self._return(index), called + _LONG)) / 2
         # Pseudorandom, but the same in every process, so that a verdict can be repeated.
         return hash((index, way, called)) % _MANY
 
     def _wanted(self, candidates: Sequence[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that eager ones wait for, directly or through others."""
         # The event that returned first cannot wait much longer, so what it needs is urgent as well.
-        first = min(candidates, key=lambda candidate: self._returned[candidate])
+        first = min(candidates, key=self._return)
         waiting = [
             candidate
             for candidate in candidates
-            if self._rank[candidate] < _LAZY or candidate == first
+            if self._rank[candidate - self._first] < _LAZY or candidate == first
         ]
         wanted: set[int] = set()
         while waiting:
@@ -123,15 +132,16 @@ class Hints:
     def _place(
         self, index: int, unmet: dict[int, list[int]], wanted: Collection[int]
     ) -> tuple[int, int, int]:
-        rank = self._rank[index]
+        rank = self._rank[index - self._first]
+        returned = self._return(index)
         # An event that most likely follows one that has not been placed yet is tried last.
         if index in unmet:
-            return (3, self._returned[index], rank)
+            return (3, returned, rank)
         # An answer that reveals the state costs nothing if it is placed early, and may become
         # impossible if it is placed late.
         if rank < _LAZY:
-            return (0, rank, self._returned[index])
-        return (1 if index in wanted else 2, self._returned[index], rank)
+            return (0, rank, returned)
+        return (1 if index in wanted else 2, returned, rank)
 
 
 def _rank(event: v.Event) -> int:

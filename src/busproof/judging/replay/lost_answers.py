@@ -1,5 +1,6 @@
 """Requests without an answer: each took effect at once, later, or not at all."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from busproof import vocabulary as v
@@ -80,8 +81,13 @@ class LostAnswers:
         self._pending: dict[int, v.Event] = {}
 
     @property
-    def pending(self) -> frozenset[int]:
+    def waiting(self) -> Mapping[int, v.Event]:
         """The requests without an answer that may still take effect."""
+        return self._pending
+
+    @property
+    def pending(self) -> frozenset[int]:
+        """Their indices, as a value."""
         return frozenset(self._pending)
 
     def ask(self, index: int, event: v.Event) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.judging.replay.guide import Guide
 from busproof.model.duplicates import SHORTEST_WINDOW, Duplicates
 from busproof.model.state import BufferedSend, DuplicateEntry, Entity, NamespaceState
@@ -92,6 +93,11 @@ class OpenDuplicates(Duplicates):
                 (entry.entity.path, entry.name, began) for entry, began in self._sent.items()
             ),
         )
+
+    def forget_behind(self, floor: Floor) -> None:
+        """Forget messages of transactions that are over, and windows that have ended."""
+        floor.drop(self._were_copies, lambda buffered, _: buffered not in floor.sends)
+        floor.drop(self._sent, lambda entry, _: floor.is_gone(entry))
 
     def _end_early(self, entity: Entity, name: Name) -> None:
         """DUPLICATE-IN-TRANSACTION: end a window that began with a send in a transaction."""

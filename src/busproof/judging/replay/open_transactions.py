@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.open_duplicates import OpenDuplicates
 from busproof.judging.replay.tolerance import TolerantSizes
@@ -75,6 +76,17 @@ class OpenTransactions(Transactions):
         self._subscribed: dict[BufferedSend, Subscribed] = {}
         self._begun: dict[Transaction, int] = {}
         self._outlasting: dict[QueuedMessage, Transaction] = {}
+
+    def forget_behind(self, floor: Floor) -> None:
+        """Forget what transactions had that are over."""
+        floor.drop(self._subscribed, lambda buffered, _: buffered not in floor.sends)
+        floor.drop(self._outlasting, lambda queued, _: floor.is_gone(queued))
+        for transaction in self.namespace.transactions.values():
+            if transaction.ended and floor.is_gone(transaction):
+                transaction.sends = ()
+                transaction.settlements = ()
+                transaction.rule_changes = ()
+        floor.drop(self._begun, lambda one, _: one.ended and floor.is_gone(one))
 
     # Whether it goes on -----------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from busproof import vocabulary as v
 from busproof.judging.replay.evidence import views_of
 from busproof.judging.replay.heuristics import Hints
 from busproof.judging.replay.precedences import NEVER
+from busproof.judging.replay.window import Window
 
 __all__ = ["Order", "follow_one_another"]
 
@@ -23,18 +24,23 @@ class Order:
         is_recorded: whether they took effect in the order of their recording; they did if each was
             answered before the next one was called.
         numbers_show_partitions: whether the top bits of a sequence number are its partition.
+
+    Attributes:
+        until: the index of the first event that need not be done yet; `None` if all have to be.
     """
 
     def __init__(
-        self, events: Sequence[v.Event], *, is_recorded: bool, numbers_show_partitions: bool
+        self, events: Window[v.Event], *, is_recorded: bool, numbers_show_partitions: bool
     ) -> None:
         self._events = events
         self._is_virtual = is_recorded
-        self.is_recorded = is_recorded or follow_one_another(events)
+        self.until: int | None = None
+        self.is_recorded = is_recorded or follow_one_another(events.kept)
         self._first = 0
         self._ahead: set[int] = set()
-        self._ends = [NEVER if e.returned is None else e.returned for e in events]
-        self._latest = max(self._ends, default=-NEVER)
+        self._ends = Window(NEVER if e.returned is None else e.returned for e in events.kept)
+        self._latest = max(self._ends.kept, default=-NEVER)
+        self._is_numbered = numbers_show_partitions
         known = numbers_show_partitions and not self.is_recorded
         self._before = _sends_before(events) if known else {}
         self._hints: Hints | None = None
@@ -48,14 +54,25 @@ class Order:
         """Note that the list of events has one more, which came after all others."""
         if not self._is_virtual and event.called <= self._latest:
             self.is_recorded = False
-        self._ends.append(NEVER if event.returned is None else event.returned)
-        self._latest = max(self._latest, self._ends[-1])
+        end = NEVER if event.returned is None else event.returned
+        self._ends.append(end)
+        self._latest = max(self._latest, end)
+        self._hints = None
+
+    def expect(self) -> None:
+        """Find out, after events were added, which sends certainly come before others."""
+        if self._is_numbered and not self.is_recorded:
+            self._before = _sends_before(self._events)
+
+    def forget(self, index: int) -> None:
+        """Forget the events before this one, all of which are done for good."""
+        self._ends.forget(index)
         self._hints = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether all events are done."""
-        return self._first == len(self._events)
+        """Whether all events are done, or as many as have to be."""
+        return self._first >= (len(self._events) if self.until is None else self.until)
 
     @property
     def done(self) -> Hashable:
@@ -122,7 +139,7 @@ class Order:
         if len(possible) < 2:
             return possible
         if self._hints is None:
-            self._hints = Hints(events)
+            self._hints = Hints(events.kept, events.first)
         return self._hints.ranked(possible, self.is_done)[::-1]
 
 
@@ -136,22 +153,23 @@ def follow_one_another(events: Sequence[v.Event]) -> bool:
     return True
 
 
-def _sends_before(events: Sequence[v.Event]) -> dict[int, tuple[int, ...]]:
+def _sends_before(events: Window[v.Event]) -> dict[int, tuple[int, ...]]:
     """Return for each send those that are certainly before it, by the numbers of their messages.
 
     Only a body that was sent once identifies a message. The numbers of a queue that is deleted say
     nothing, because those of a later queue of the name begin anew. A send without an answer may
     take effect long after its call, so that others may be before it only then.
     """
-    deleted = {event.command.queue for event in events if isinstance(event.command, v.DeleteQueue)}
+    kept = events.kept
+    deleted = {event.command.queue for event in kept if isinstance(event.command, v.DeleteQueue)}
     numbers: dict[tuple[str, str], int] = {}
-    for event in events:
+    for event in kept:
         for view in views_of(event.outcome):
             if view.sequence_number is not None:
                 place = (getattr(event.command, "queue", ""), view.body)
                 numbers.setdefault(place, view.sequence_number)
     sends: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for index, event in enumerate(events):
+    for index, event in events.numbered():
         if not isinstance(event.command, v.Send) or event.command.queue in deleted:
             continue
         if event.command.transaction is None:

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide
@@ -195,6 +196,27 @@ class Placements:
         sizes = self._namespace.rules.sizes
         assert isinstance(sizes, TolerantSizes)  # noqa: S101 - a replay has no others
         return sizes.surely_has_room(entity, queued.message.size or 0)
+
+    # Long histories ---------------------------------------------------------------------------
+
+    def is_guessed(self, base: Entity, key: str) -> bool:
+        """Return whether the partition of a key may still be another one."""
+        return (base, key) in self._homes
+
+    def forget(self, floor: Floor) -> None:
+        """Forget the messages that are gone, and the keys that cannot be moved any more."""
+        floor.drop(self._alone, lambda queued, _: floor.is_gone(queued))
+        floor.drop(
+            self._homes,
+            lambda home, arrivals: (
+                home[0] not in floor.entities
+                or any(floor.is_gone(arrival.queued) for arrival in arrivals)
+            ),
+        )
+        floor.drop(
+            self._home_of, lambda queued, home: floor.is_gone(queued) or home not in self._homes
+        )
+        floor.drop(self._peeked, lambda entity, _: entity not in floor.entities)
 
     # Moves ------------------------------------------------------------------------------------
 

@@ -5,6 +5,9 @@ with the record, the next one follows. At a dead end the journal undoes everythi
 choice that may matter to it, and its next candidate is tried. A step that changed nothing leaves no
 choice behind. If overlapping requests leave their order open, the order is one more choice.
 
+Of a long history, only the last steps can be undone; the others are kept as what they show (see
+`floor`). A dead end then proves nothing, because other choices before might have avoided it.
+
 The search ends with an execution, with the proof that there is none, or without a result after a
 number of steps, which is the same on every machine.
 """
@@ -19,6 +22,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Coverage
 from busproof.judging.coverage.shown import shown_by
+from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
@@ -30,6 +34,7 @@ from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
 from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.open_duplicates import OpenDuplicates
+from busproof.judging.replay.open_transactions import OpenTransactions
 from busproof.judging.replay.orders import Order
 from busproof.judging.replay.outlook import Outlook
 from busproof.judging.replay.partly_done import PartlyDone
@@ -38,8 +43,10 @@ from busproof.judging.replay.recollection import Before, Recollection
 from busproof.judging.replay.relevance import NOTHING, Relevance
 from busproof.judging.replay.state_keys import state_key
 from busproof.judging.replay.timers import Clock
+from busproof.judging.replay.trail import Trail
 from busproof.judging.replay.unseen import Unseen
 from busproof.judging.replay.watching import watched
+from busproof.judging.replay.window import Window
 from busproof.model.answers import Answer
 from busproof.model.journal import Record
 from busproof.model.rules import NO_FAULT, Families, Namespace
@@ -137,6 +144,7 @@ class Search:
         replaced: families of a mutant; none for the model.
         patience: how long somebody waited; by default as these events have it.
         before: what may have been there before, if the history begins in the middle.
+        keeps: how many steps at least can be undone; by default all.
 
     Attributes:
         steps: how many events were executed so far.
@@ -154,10 +162,12 @@ class Search:
         replaced: Families = NO_FAULT,
         patience: Patience | None = None,
         before: Before | None = None,
+        *,
+        keeps: int | None = None,
     ) -> None:
         strict = observability.partitions
         numbered = strict and observability.witness and profile.numbers_name_partitions
-        self._events = list(events)
+        self._events = Window(events)
         self.namespace = namespace = new_namespace(profile, **watched(replaced))
         self._evidence = Evidence(events, strict=strict, numbers_show_partitions=numbered)
         self._bindings = Bindings(
@@ -206,7 +216,13 @@ class Search:
         self._recollection: Recollection | None = None
         if before is not None:
             self._recollection = guide.memory = Recollection(
-                before, namespace, guide, self._bindings, self._evidence, self._order, self._events
+                before,
+                namespace,
+                guide,
+                self._bindings,
+                self._evidence,
+                self._order,
+                self._events.kept,
             )
             guide.is_part = not before.is_whole
             guide.caches_late = before.caches_late
@@ -223,6 +239,10 @@ class Search:
         # They refer to each other in circles, and a judge makes a search for each scenario.
         last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
         weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
+        self._keeps = keeps
+        self._most = 2 * (keeps or 0)
+        self._in_pieces = False
+        self._trail = Trail()
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
         self._answer: Answer | None = None
@@ -236,8 +256,31 @@ class Search:
         self.waiting: tuple[int, ...] = ()
 
     @property
+    def trail(self) -> Trail:
+        """The order of the events of the path that the search is on, and what they show."""
+        trail = self._trail.copy()
+        for frame in self._frames:
+            trail.add(frame.index, frame.rules, self._events[frame.index])
+        return trail
+
+    @property
+    def has_forgotten(self) -> bool:
+        """Whether some of the steps cannot be undone any more."""
+        return self._trail.length > 0
+
+    @property
+    def kept(self) -> Sequence[v.Event]:
+        """The events that are not forgotten."""
+        return self._events.kept
+
+    @property
+    def first_kept(self) -> int:
+        """The index of the first event that is not forgotten."""
+        return self._events.first
+
+    @property
     def execution(self) -> tuple[Executed, ...]:
-        """The steps of the path that the search is on."""
+        """The steps of the path that the search is on, as far as they can be undone."""
         return tuple(Executed(frame.index, frame.chosen, frame.rules) for frame in self._frames)
 
     @property
@@ -276,8 +319,23 @@ class Search:
         """Add an event that came after all others, once these are explained."""
         self._events.append(event)
         self._evidence.add(event)
+        if self._evidence.has_hidden_numbers:
+            self._bindings.expect_gaps()
         self._patience.add(event)
         self._order.add(event)
+
+    def extend(self, events: Iterable[v.Event], ahead: int) -> None:
+        """Add events that came after all others; the last of them need not be explained yet.
+
+        Args:
+            events: the events.
+            ahead: how many of the last ones only show what is to come.
+        """
+        for event in events:
+            self.add(event)
+        self._in_pieces = True
+        self._order.expect()
+        self._order.until = len(self._events) - ahead if ahead else None
 
     def run(self, steps: int | None = None) -> Ended:
         """Search until there is a result, for at most this many steps more.
@@ -286,15 +344,27 @@ class Search:
         the other one proves anything. Where the order of requests is open it comes first, elsewhere
         if the other one has spent its part of the budget.
         """
-        budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * len(self._events))
+        ended = self._run(steps)
+        if self._keeps is not None and ended is Ended.EXPLAINED:
+            self._forget(self._keeps)
+        return ended
+
+    def run_again(self, steps: int | None = None) -> Ended:
+        """Search anew, from the first step on that can be undone."""
+        self._begin_again()
+        return self.run(steps)
+
+    def _run(self, steps: int | None) -> Ended:
+        count = len(self._events.kept)
+        budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * count)
         half = (budget - self.steps) // HASTY
         is_new = not self._frames
-        if is_new and not self._order.is_recorded:
+        if not self._order.is_recorded and (is_new or self._in_pieces):
             if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
             self._begin_again()
             return self._searched(budget, is_hasty=False)
-        if not is_new or half < len(self._events):
+        if not is_new or half < count:
             return self._searched(budget, is_hasty=False)
         ended = self._searched(self.steps + half, is_hasty=False)
         if ended is Ended.GAVE_UP:
@@ -309,6 +379,68 @@ class Search:
         for frame in reversed(self._frames):
             self._order.give_back(frame.index)
         self._frames.clear()
+        self._climbed.clear()
+        self._lessons.clear()
+
+    def leave_out_last(self) -> None:
+        """Explain all events but the last one, which fits nowhere."""
+        self._order.until = len(self._events) - 1
+        self.run_again()
+
+    # Long histories ---------------------------------------------------------------------------
+
+    def _forget(self, keeps: int) -> None:
+        """Forget the first steps, and all that no step after them needs, once there are enough."""
+        if len(self._frames) <= self._most:
+            return
+        frames = self._frames
+        cut = len(frames) - keeps
+        for frame in frames[:cut]:
+            self._trail.commit(frame.index, frame.rules, self._events[frame.index])
+        del frames[:cut]
+        mark = frames[0].mark
+        self.namespace.journal.forget_before(mark)
+        for frame in frames:
+            frame.mark -= mark
+        self.furthest = 0
+        self.longest_path = self.waiting = ()
+        self._dead.clear()
+        self._climbed.clear()
+        self._lessons.clear()
+        index = min(self._order.first, *(frame.index for frame in frames))
+        self._forget_behind(Floor.of(self.namespace, index, self._lost.waiting))
+        held = sum(len(entity.messages) for entity in self.namespace.entities.values())
+        # A look at all that is there must not come too often.
+        self._most = keeps + max(keeps, held)
+
+    def _forget_behind(self, floor: Floor) -> None:
+        entities = self.namespace.entities
+
+        def is_spent(path: str, number: int) -> bool:
+            entity = entities.get(path)
+            return entity is None or self._bindings.is_spent(entity, number)
+
+        def is_settled(path: str, key: str) -> bool:
+            base = entities.get(path)
+            return base is None or (
+                floor.is_final(base.homes, key) and not self._places.is_guessed(base, key)
+            )
+
+        self._events.forget(floor.index)
+        self._order.forget(floor.index)
+        self._guide.forget(floor.index)
+        self._bindings.forget(floor)
+        self._places.forget(floor)
+        self._caches.forget(floor)
+        self._clock.forget(floor)
+        self._coverage.forget(floor)
+        rules = self.namespace.rules
+        for family in (rules.duplicates, rules.transactions):
+            if isinstance(family, OpenDuplicates | OpenTransactions):
+                family.forget_behind(floor)
+        self._evidence.forget(floor, self._events.numbered(), is_spent, is_settled)
+
+    # The search -------------------------------------------------------------------------------
 
     def _searched(self, budget: int, *, is_hasty: bool) -> Ended:
         self._guide.is_hasty = is_hasty
@@ -353,7 +485,10 @@ class Search:
                 self.stuck_at = next(iter(node.failed), order.first)
                 self._note_dead_end(node)
             node = self._repaired(node.failed) if is_hasty else self._resumed(node.blame)
-        return Ended.IMPOSSIBLE if node is None else Ended.EXPLAINED
+        if node is not None:
+            return Ended.EXPLAINED
+        # What was guessed before, when less was shown, might have been otherwise.
+        return Ended.GAVE_UP if self.has_forgotten else Ended.IMPOSSIBLE
 
     def _note_dead_end(self, node: Node) -> None:
         """Note the path to a dead end after which no path has gone further yet."""

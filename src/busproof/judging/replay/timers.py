@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.judging.replay.guide import Guide
@@ -159,6 +160,16 @@ class LooseTimers(Timers):
         self.present.discard(key_of(timer))
         return timer
 
+    def forget(self, floor: Floor) -> None:
+        """Forget the timers of what is gone."""
+        self.heap = [timer for timer in self.heap if not floor.is_gone(timer[5])]
+        heapify(self.heap)
+        self.windows = {
+            key: window for key, window in self.windows.items() if not floor.is_gone(key[2])
+        }
+        self.present = set(map(key_of, self.heap))
+        self.undone &= {timer[3] for timer in self.heap}
+
     def is_due(self, now: int) -> bool:  # noqa: ARG002 - as `Timers` has it
         """Return false: only the replay decides what fires."""
         return False
@@ -217,6 +228,10 @@ class Clock:
         self._until = max(returned, namespace.now)
         self._timers.uncertain = self._timers.since = (0, self._until - namespace.now)
         self._guide.window = (namespace.now, self._until)
+
+    def forget(self, floor: Floor) -> None:
+        """Forget the timers of what is gone."""
+        self._timers.forget(floor)
 
     def stretch(self, called: int) -> Callable[[], None]:
         """Let what comes next have happened at any time since a request.
