@@ -15,6 +15,7 @@ from busproof.judging.replay.obstacles import Obstacles
 from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.timers import Clock
 from busproof.judging.replay.unseen import Unseen
+from busproof.model.ambiguities import RoundRobin
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage
 from busproof.model.step import step
@@ -193,6 +194,8 @@ class LostAnswers:
         if isinstance(event.command, v.GetQueue):
             return True
         message = lost.command.message
+        if self._took_a_turn(lost.command, event):
+            return True
         # It may have taken the room that this event lacks.
         if event.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
             return True
@@ -204,6 +207,15 @@ class LostAnswers:
             one.message_id is not None and one.message_id == message.message_id
             for one in messages_of(event.command)
         ) or self._evidence.came_before(lost.command.queue, message.body, event)
+
+    def _took_a_turn(self, lost: v.Send, event: v.Event) -> bool:
+        """ROUND-ROBIN: return whether a lost message may have gone where one would go that is sent.
+
+        Where messages without a key take strict turns, each moves the turn on.
+        """
+        is_strict = self._namespace.known_reading(RoundRobin) is RoundRobin.STRICT
+        sent = event.command
+        return is_strict and isinstance(sent, SENDING) and sent.queue == lost.queue
 
     def _may_matter(self, lost: v.Command, event: v.Event) -> bool:
         """Return whether it may matter to an event whether a request took effect before it.

@@ -191,8 +191,18 @@ class OpenAnswers:
                 is_regular = entity is not None and not entity.settings.partitioned
                 is_open = is_regular and reading != "supported"
             case _:
-                is_open = False
+                is_open = entity is not None and self._fails_in_outage(command, entity)
         return is_open
+
+    def _fails_in_outage(self, command: v.Command, entity: Entity) -> bool:
+        """AVAILABLE, SESSION-IN-OUTAGE: return whether an outage elsewhere may refuse a request."""
+        readings = self._namespace.profile.readings
+        if isinstance(command, SENDING):
+            is_large = len(entity.base.down) > 1
+            return is_large and readings.get("AVAILABLE") == "one-store"
+        is_of_session = getattr(command, "session_id", None) is not None
+        any_session = readings.get("SESSION-IN-OUTAGE") == "either"
+        return any_session and is_of_session and bool(entity.base.down)
 
     def _is_of_old_premium(self, entity: Entity | None) -> bool:
         """PREM-05: return whether a partitioned entity is from before Premium forbade them."""
