@@ -54,7 +54,11 @@ class Plot:
 
 
 PLOTS: Final = (
-    Plot("A judged round", "judged, µs a round", "A judged round, by messages held"),
+    Plot(
+        "What a namespace remembers",
+        "1,000, µs a round",
+        "A judged round, by what a namespace remembers 1,000 of",
+    ),
     Plot(
         "A history of clients that work at once",
         "µs an operation",

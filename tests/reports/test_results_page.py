@@ -126,6 +126,6 @@ def test_the_plots_show_what_the_benchmarks_say() -> None:
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     for plot in tool["PLOTS"]:
         assert tool["drawn"](plot) in page, plot.section
-    gone = tool["Plot"]("A judged round", "in hours", "")
-    with pytest.raises(SystemExit, match="no column 'in hours' in its section 'A judged round'"):
+    gone = tool["Plot"]("What a namespace remembers", "in hours", "")
+    with pytest.raises(SystemExit, match="no column 'in hours' in its section 'What a names"):
         tool["drawn"](gone)
