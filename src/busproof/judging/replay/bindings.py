@@ -58,6 +58,8 @@ class Bindings:
         self._namespace = namespace
         self._strict = strict
         self._numbers_show_partitions = numbers_show_partitions
+        unique = namespace.profile.readings.get("SEQUENCE-UNIQUE")
+        self._numbers_recur = unique == "per-partition" and not numbers_show_partitions
         gaps = namespace.profile.readings.get("SEQUENCE-GAPS")
         self._has_no_gaps = gaps == "gap-free" and strict and not hidden_numbers
         self._number_of: dict[Numbered, int] = {}
@@ -256,7 +258,8 @@ class Bindings:
         if entity is None:
             return
         number = view.sequence_number
-        if number is not None and (known := self._record_of.get((entity, number))) is not None:
+        known = self._named_by(entity, view)
+        if known is not None:
             if isinstance(known, QueuedMessage) and known.is_there:
                 yield known
             return
@@ -353,14 +356,23 @@ class Bindings:
         known = self._number_of.get(record)
         if known is not None:
             return known == number
-        if self.knows_number(record.entity, number):
+        other = self._record_of.get((record.entity, number))
+        if other is not None:
+            return self._numbers_recur and other.partition != record.partition
+        if self.knows_number(record.entity, number) and not self._numbers_recur:
             return False
         return self._partition_fits(record, number)
 
     def shown(self, entity: Entity, view: v.MessageView) -> Numbered | None:
         """Return the message that a view shows, as far as it is known."""
-        known = self._record_of.get((entity, view.sequence_number or -1))
-        return known or next(self.candidates(entity.path, view), None)
+        return self._named_by(entity, view) or next(self.candidates(entity.path, view), None)
+
+    def _named_by(self, entity: Entity, view: v.MessageView) -> Numbered | None:
+        """SEQUENCE-UNIQUE: return the message whose number a view shows, if it is known."""
+        number = view.sequence_number
+        known = None if number is None else self._record_of.get((entity, number))
+        is_another = known is not None and known.message.body != view.body
+        return None if self._numbers_recur and is_another else known
 
     def number_of(self, record: Numbered) -> int | None:
         """Return the bus's number of a message, if it is known."""

@@ -8,7 +8,7 @@ certain observation excludes.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -119,6 +119,8 @@ class Evidence:
         self._connections = Connections()
         self._names: Window[Name] = Window()
         self._names_waiting: dict[int, Name] = {}
+        self._runs: Window[int] = Window()
+        self._run: Hashable = None
         self._begin()
         for event in events:
             self._note(event)
@@ -136,6 +138,7 @@ class Evidence:
         self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
         self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
         self._active: dict[tuple[str, str], int] = {}
+        self._copies: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._last_scheduled: dict[tuple[str, str], int] = {}
         self._cancelled: dict[tuple[str, int], int] = {}
 
@@ -147,6 +150,7 @@ class Evidence:
     def _note(self, event: v.Event) -> None:
         index = len(self._names)
         command = event.command
+        self._note_run(index, event)
         if isinstance(command, v.AdvanceClock):
             self._names.append(EVERYWHERE)
             return
@@ -202,8 +206,10 @@ class Evidence:
         shown = self._shown
         numbers = self._shown_numbers
         active = self._active
+        copies = self._copies
         self._names_waiting = {index: self._name(index) for index in floor.waiting}
         self._names.forget(floor.index)
+        self._runs.forget(floor.index)
         self._begin()
         self._sent.update(floor.bodies)
         for (path, body), places in shown.items():
@@ -218,6 +224,7 @@ class Evidence:
         for (path, body), number in active.items():
             if (base_path(path), body) in floor.bodies and not is_spent(path, number):
                 self._active[path, body] = number
+        self._copies.update({place: copies[place] for place in copies if place in floor.bodies})
         for index, event in events:
             if not isinstance(event.command, v.AdvanceClock):
                 self._note_messages(index, getattr(event.command, "queue", ""), event)
@@ -251,10 +258,21 @@ class Evidence:
                 self._last_scheduled[queue, view.body] = index
             if view.sequence_number is not None and not is_waiting:
                 self._active.setdefault((queue, view.body), view.sequence_number)
+                self._copies[base_path(queue), view.body].add(queue)
             if view.sequence_number is not None:
                 self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
             if view.sequence_number is not None and self.numbers_show_partitions:
                 self._note_place(queue, view, view.sequence_number)
+
+    def _note_run(self, index: int, event: v.Event) -> None:
+        """Note with which event a series of receives began: of one receiver, at one moment."""
+        command = event.command
+        run: Hashable = None
+        if isinstance(command, v.Receive | v.ReceiveBatch):
+            run = command.queue, event.connection, event.called
+        goes_on = run is not None and run == self._run
+        self._runs.append(self._runs.last if goes_on else index)
+        self._run = run
 
     def sizes_described(self, path: str) -> set[int]:
         """Return the maximum sizes in GB that descriptions of an entity tell."""
@@ -371,9 +389,9 @@ class Evidence:
         at = bisect_left(empty, index)
         return at < len(empty) and empty[at] < given[0].index
 
-    def first_number(self, path: str, body: str) -> int | None:
-        """Return the first number that is shown of a message with this body, if one is."""
-        return next(iter(self._shown_numbers.get((path, body), ())), None)
+    def is_numbered(self, path: str, body: str) -> bool:
+        """Return whether a queue, or a subscription of a topic, shows the number of a body."""
+        return (path, body) in self._copies
 
     def only_number(self, path: str, body: str) -> int | None:
         """Return the number that is shown of messages with this body, if there is just one."""
@@ -394,16 +412,21 @@ class Evidence:
 
     def came_before(self, path: str, body: str, event: v.Event) -> bool:
         """SEQ-01: return whether a message has a smaller number than one that is sent now."""
-        own = self.first_active(path, body)
-        if own is None or getattr(event.command, "queue", "") != path:
+        if getattr(event.command, "queue", "") != path:
             return False
-        sent = (self.first_active(path, one.body) for one in messages_of(event.command))
+        # Copies of a message that a topic takes are numbered by each subscription.
         return any(
-            other is not None
-            and own < other
-            and (not self.numbers_show_partitions or not (own ^ other) >> v.SEQUENCE_BITS)
-            for other in sent
+            self._is_before(self._active.get((place, body)), self._active.get((place, one.body)))
+            for place in self._copies.get((base_path(path), body), ())
+            for one in messages_of(event.command)
         )
+
+    def _is_before(self, own: int | None, other: int | None) -> bool:
+        """SEQ-01: return whether one number surely was assigned before another one."""
+        if own is None or other is None:
+            return False
+        is_one_line = not self.numbers_show_partitions or not (own ^ other) >> v.SEQUENCE_BITS
+        return own < other and is_one_line
 
     def fate_of_copy(self, index: int, path: str, name: str, event: v.Event) -> bool | None:
         """Return whether a message that is sent now is kept, although its MessageId was used.
@@ -423,6 +446,14 @@ class Evidence:
         """Return when a message with this body was first given, if it was."""
         given = self._given.get((path, body))
         return given[0] if given else None
+
+    def is_given_at_once(self, index: int, path: str, body: str) -> bool:
+        """Return whether the receiver of an event is given a message before anything else happens.
+
+        There may be further receives of the same receiver in between, all at the same moment.
+        """
+        given = self.next_given(index, path, body)
+        return given is not None and self._runs[given.index] <= index
 
     def next_given(self, index: int, path: str, body: str) -> Given | None:
         """Return when a message with this body is given after an event, if it is."""

@@ -6,7 +6,15 @@ offers only candidates that can lead to the recorded answer, best first, and rai
 as none can.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
@@ -118,6 +126,8 @@ class Guide(Noting):
         memory: what was there before, if the history begins in the middle.
         is_recalling: whether a message from before is being enqueued.
         caches_late: whether messages are cached only when an answer shows it.
+        unlikely: ambiguities with the reading that is tried last.
+        is_last: whether no other event comes after the current one.
         is_part: whether receives are missing, so that any message may have been in a cache.
     """
 
@@ -165,6 +175,8 @@ class Guide(Noting):
         self.is_recalling = False
         self.is_part = False
         self.caches_late = False
+        self.unlikely: Mapping[str, str] = {}
+        self.is_last = False
 
     # The search -------------------------------------------------------------------------------
 
@@ -334,7 +346,8 @@ class Guide(Noting):
 
         Partitions that the history never mentions differ only in what they store. So one that
         stores most and one that stores least stand for all. The fuller one comes first, because a
-        peek may find an empty partition (PART-21).
+        peek may find an empty partition (PART-21), and one that is full last, unless the send is
+        refused.
         """
         entity = self._namespace.entities.get(base)
         if entity is None or len(candidates) == 1:
@@ -350,6 +363,9 @@ class Guide(Noting):
         ranked += [n for n in alike[:1] if n not in ranked]
         if self._event is not None and isinstance(self._event.outcome, v.Refused):
             ranked.sort(key=lambda n: n not in down)
+        elif self.message is not None:
+            room = entity.capacity - (self.message.size or 1)
+            ranked.sort(key=lambda n: entity.partitions[n].bytes > room)
         return ranked
 
     def _partition_of_receive(self, path: str, count: int, fits: Fits) -> int | None:
@@ -440,8 +456,13 @@ class Guide(Noting):
                 options.sort(key=lambda option: option is not CacheDeliveryCount.COUNTS)
             if name == DeadLetterCount.entry and self._evidence.dead_counts_begin_anew is False:
                 options.sort(key=lambda option: option is not DeadLetterCount.KEPT)
+        if name in self.unlikely:
+            options.sort(key=lambda option: getattr(option, "value", "") == self.unlikely[name])
         if name in OF_CACHES:
-            if self._is_cached(name):
+            if self.is_last or (name == "LIFE-08" and self._is_idle_to_cache()):
+                # No answer can show what is cached now.
+                options = options[:1]
+            elif self._is_cached(name):
                 likely = ("one-more", self.fate)
                 options.sort(key=lambda option: option not in likely)
             return self.take(name, options, self.caching)
@@ -470,6 +491,19 @@ class Guide(Noting):
             path, partition = self.caching
             self.fate = self._fate_in_cache(self._namespace.entities[path], partition)
         return self.fate is not None
+
+    def _is_idle_to_cache(self) -> bool:
+        """Return whether this receiver is given all that it could cache before anything happens."""
+        if self.caching is None:
+            return False
+        path, partition = self.caching
+        entity = self._namespace.entities[path]
+        line = entity.partitions[partition].line
+        available = list(islice(line.available(entity.messages), CONSIDERED))
+        return len(available) < CONSIDERED and all(
+            self._evidence.is_given_at_once(self.index, path, queued.message.body)
+            for queued in available
+        )
 
     def _fate_in_cache(self, entity: Entity, partition: int) -> str | None:
         """Return what becomes of the next message in line if it is cached, `None` if it is not."""

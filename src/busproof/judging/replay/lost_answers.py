@@ -114,7 +114,7 @@ class LostAnswers:
         command = event.command
         if isinstance(command, v.Settlement):
             return self._was_settled(index, command)
-        if self._first_number(event) is not None and not self._guide.is_hasty:
+        if self._is_numbered(event) and not self._guide.is_hasty:
             return False
         return self._obstacles.outlook.is_traced(command)
 
@@ -259,8 +259,8 @@ class LostAnswers:
             lost.queue, lost.message.body, event
         )
 
-    def _first_number(self, sent: v.Event) -> int | None:
-        """Return the number with which a message that was sent is given first, if it is."""
-        if not isinstance(sent.command, v.Send):
-            return None
-        return self._evidence.first_number(sent.command.queue, sent.command.message.body)
+    def _is_numbered(self, sent: v.Event) -> bool:
+        """Return whether the number of a message that was sent is shown."""
+        return isinstance(sent.command, v.Send) and self._evidence.is_numbered(
+            sent.command.queue, sent.command.message.body
+        )

@@ -62,6 +62,11 @@ LARGE: Final = 100
 """Number of messages from which on a state is too large to be remembered at each step."""
 
 
+GUESSES: Final = 8
+"""Number of ways to answer that are tried to learn which readings an event asks for."""
+PERSISTENT: Final = 2
+"""How many times so many steps a search takes before another reading is tried."""
+
 NO_RECORDS: Final[frozenset[Record]] = frozenset()
 HASTY: Final = 2
 """The part of the budget that the search which proves nothing may spend is one of so many."""
@@ -249,6 +254,9 @@ class Search:
         # For events that fitted nowhere: how far the search has gone back, and what came sooner.
         self._climbed: dict[int, int] = {}
         self._lessons: dict[int, tuple[int, int]] = {}
+        # The readings before the event that fitted nowhere after the longest path, best first.
+        self._doubted: dict[str, str] = {}
+        self._last = -1
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
@@ -359,6 +367,8 @@ class Search:
         budget = self.steps + (steps or STEPS_AT_LEAST + STEPS_AN_EVENT * count)
         half = (budget - self.steps) // HASTY
         is_new = not self._frames
+        # Who goes on may have to take back what the event before has left out.
+        self._last = len(self._events) - 1 if is_new and self._order.is_recorded else -1
         if not self._order.is_recorded and (is_new or self._in_pieces):
             if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
@@ -366,12 +376,41 @@ class Search:
             return self._searched(budget, is_hasty=False)
         if not is_new or half < count:
             return self._searched(budget, is_hasty=False)
-        ended = self._searched(self.steps + half, is_hasty=False)
+        until = self.steps + half
+        ended = self._read_in_turn(until)
+        if ended is Ended.GAVE_UP:
+            self._begin_again()
+            ended = self._searched(until, is_hasty=False)
         if ended is Ended.GAVE_UP:
             self._begin_again()
             if self._searched(budget, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
             self._begin_again()
+        return ended
+
+    def _read_in_turn(self, until: int) -> Ended:
+        """Search for a while, and again with another reading as long as that leads further.
+
+        A bus reads an ambiguity at the first answer that depends on it, often long before another
+        one shows the reading.
+        """
+        steps = PERSISTENT * (len(self._events.kept) + DETOURS)
+        ended = self._searched(min(until, self.steps + steps), is_hasty=False)
+        unlikely: dict[str, str] = {}
+        tried: set[tuple[str, str]] = set()
+        while ended is Ended.GAVE_UP and self.steps < until:
+            doubted = [one for one in self._doubted.items() if one not in tried]
+            if not doubted:
+                break
+            name, reading = min(doubted, key=lambda one: one[0] in unlikely)
+            tried.add((name, reading))
+            furthest = self.furthest
+            self._begin_again()
+            self._guide.unlikely = {**unlikely, name: reading}
+            ended = self._searched(min(until, self.steps + steps), is_hasty=False)
+            if self.furthest > furthest:
+                unlikely = {**unlikely, name: reading}
+        self._guide.unlikely = {}
         return ended
 
     def _begin_again(self) -> None:
@@ -493,6 +532,7 @@ class Search:
     def _note_dead_end(self, node: Node) -> None:
         """Note the path to a dead end after which no path has gone further yet."""
         if not self.waiting or len(self._frames) > len(self.longest_path):
+            self._doubt(self.stuck_at)
             self.longest_path = tuple(frame.index for frame in self._frames)
             self.waiting = tuple(node.failed) or (self.stuck_at,)
 
@@ -564,6 +604,25 @@ class Search:
                 return Node((*sooner, *others))
         return None
 
+    def _doubt(self, index: int) -> None:
+        """Note the readings that were chosen before an event, first those that it asks for."""
+        chosen = dict(self.namespace.readings)
+        journal = self.namespace.journal
+        mark = journal.mark()
+        asked: set[str] = set()
+        script: Script | None = () if chosen else None
+        tries = 0
+        while script is not None and tries < GUESSES:
+            for name in chosen:
+                journal.drop(self.namespace.readings, name)
+            tries += 1
+            self._attempt(index, script)
+            asked.update(choice.name for choice in self._guide.made)
+            script = next_script(self._guide.made)
+            journal.undo(mark)
+        self.steps += tries
+        self._doubted = dict(sorted(chosen.items(), key=lambda one: one[0] not in asked))
+
     def _learn(self, index: int) -> None:
         """Note that an event which had fitted nowhere is explained, and which order made it so."""
         if self._climbed.pop(index, None) is not None and index in self._lessons:
@@ -631,6 +690,7 @@ class Search:
         """Execute an event with these choices; return whether the answer agrees."""
         event, guide = self._events[index], self._guide
         guide.begin(index, event, script)
+        guide.is_last = index == self._last
         self._answer = None
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):

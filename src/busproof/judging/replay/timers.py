@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heapify, heappop
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.judging.replay.guide import Guide
+from busproof.model.choices import CONSIDERED
 from busproof.model.expiry import REASON as EXPIRED
 from busproof.model.indexes import Timer, Timers
 from busproof.model.rules import Namespace
@@ -509,7 +511,22 @@ class Clock:
             fate = evidence.fate_of_copy(index, path, thing.name[1], event)
             return timer[0] <= now if fate is None else fate
         is_late = body is not None and evidence.is_late(index, path, body)
+        is_late = is_late or (rule == ACTIVATION and self._is_behind_others(thing))
         return timer[0] <= now and not is_late
+
+    def _is_behind_others(self, thing: Any) -> bool:
+        """Return whether a scheduled message most likely comes after others of its key.
+
+        Those that a receiver is given first came before it, whenever they were due.
+        """
+        entity = thing.entity
+        key = key_that_orders(thing.message)
+        return key is not None and any(
+            key_that_orders(other.message) == key
+            and self._evidence.first_active(entity.path, other.message.body) is not None
+            for other in islice(entity.scheduled.values(), CONSIDERED)
+            if other is not thing
+        )
 
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
@@ -562,3 +579,8 @@ class Clock:
         tag = base_path(queue) if queue else None
         distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
         return self._guide.take("SCHEDULE-DELAY", list(distinct.values()), tag)
+
+
+def key_that_orders(message: v.Message) -> str | None:
+    """Return the SessionId of a message, or else its partition key."""
+    return message.session_id or message.partition_key

@@ -36,6 +36,11 @@ class Window(Generic[Item]):
         return self._items[place]
 
     @property
+    def last(self) -> Item:
+        """The last item."""
+        return self._items[-1]
+
+    @property
     def kept(self) -> Sequence[Item]:
         """The items that are kept."""
         return self._items
