@@ -7,7 +7,7 @@ from beyond import tried
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 RUNS = 400 if FULL else 100
-MOST_UNDECIDED = 0.1
+MOST_UNDECIDED = 0.05
 """The share of outcomes that the replay gives up within its few steps, which is not a pass."""
 NUMBERS = "numbers may have gaps, or name no partition"
 UNSEEN = "an earlier choice that nobody saw may have been another one"

@@ -29,7 +29,6 @@ UNDECIDED = {
     "commit-past-a-hundred-is-lost",
     "dead-letter-past-a-hundred-is-lost",
     "fan-out-ends-late",
-    "key-ignored-at-third-hop",
     "last-of-large-batch-lost",
     "message-past-a-hundred-is-lost",
 }

@@ -20,7 +20,7 @@ __all__ = ["Beyond", "Tried", "tried"]
 SHORTEST = 10
 LONGEST = 40
 MOST_WAYS = 300
-STEPS = 400
+STEPS = 600
 CHOSEN_EACH_TIME = frozenset(
     {
         "COUNTS-IN-OUTAGE",
