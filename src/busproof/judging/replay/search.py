@@ -60,6 +60,8 @@ DETOURS: Final = 50
 """Number of steps beyond one an event after which dead ends are remembered."""
 LARGE: Final = 100
 """Number of messages from which on a state is too large to be remembered at each step."""
+MANY: Final = 300
+"""Number of entities, dead-letter queues among them, from which on it is, too."""
 
 
 GUESSES: Final = 8
@@ -655,9 +657,10 @@ class Search:
 
     def _known_dead_end(self) -> Relevance | None:
         """Return what the dead end depended on if no path goes on from an equal state."""
-        entities = self.namespace.entities.values()
+        entities = self.namespace.entities
         if self.steps < len(self._events) + DETOURS or (
-            sum(len(entity.messages) for entity in entities) > LARGE
+            len(entities) > MANY
+            or sum(len(entity.messages) for entity in entities.values()) > LARGE
         ):
             return None
         duplicates = self.namespace.rules.duplicates
