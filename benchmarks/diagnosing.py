@@ -48,7 +48,7 @@ def breakable(rules: Rules) -> Rules:
     )
 
 
-def charged(events: list[v.Event], profile: v.Profile, seen: v.Observability) -> Rules:
+def charge(events: list[v.Event], profile: v.Profile, seen: v.Observability) -> Rules:
     """Return the rules that the diagnosis of the replay charges."""
     explanation = explain(events, profile, seen)
     if explanation.ended is not Ended.IMPOSSIBLE or explanation.stuck_at is None:
@@ -56,7 +56,7 @@ def charged(events: list[v.Event], profile: v.Profile, seen: v.Observability) ->
     return breakable(diagnose(events, explanation.stuck_at, profile, seen).rules)
 
 
-def diagnosed() -> list[tuple[Mutant, Rules]]:
+def diagnose_all() -> list[tuple[Mutant, Rules]]:
     """Return the rules charged on each mutant's run that a single answer gives away."""
     found = []
     for mutant in MUTANTS:
@@ -66,7 +66,7 @@ def diagnosed() -> list[tuple[Mutant, Rules]]:
         bus.start(profile)
         events = list(play(bus, mutant.run))
         bus.stop()
-        found.append((mutant, charged(events, profile, bus.declaration.observability)))
+        found.append((mutant, charge(events, profile, bus.declaration.observability)))
     return found
 
 
@@ -76,7 +76,7 @@ def main() -> int:
     options.add_argument("--table", action="store_true", help="print a line for each mutant")
     options.add_argument("--wrong", action="store_true", help="print those diagnosed wrongly")
     arguments = options.parse_args()
-    found = diagnosed()
+    found = diagnose_all()
     for mutant, rules in found:
         if arguments.table or (arguments.wrong and rules[:1] != (mutant.rule,)):
             suffix = "" if mutant.rule in rules else "not among"

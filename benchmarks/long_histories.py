@@ -14,7 +14,7 @@ from typing import Final
 
 import attrs
 from figures import Figure, at_most, parser, report
-from figures.histories import streamed
+from figures.histories import stream_events
 
 from busproof import vocabulary as v
 from busproof.judging.garbage import seldom_collected
@@ -41,7 +41,7 @@ def judge(events: int, clock: v.Clock) -> Row:
     """Judge a history of this many events in this process."""
     judging = Judge(v.profile_for(load()), v.Observability(clock=clock))
     spent = 0.0
-    for event in streamed(events, clock):
+    for event in stream_events(events, clock):
         began = time.process_time()
         judging.saw(event)
         spent += time.process_time() - began

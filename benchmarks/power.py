@@ -116,7 +116,7 @@ def by_scenarios(mutant: Mutant) -> tuple[bool, float]:
     return ended.returncode == 1, spent
 
 
-def drawn(number: int) -> list[Mutant]:
+def draw_faults(number: int) -> list[Mutant]:
     """Return so many faults that a default run on the Standard tier can notice."""
     catalogue = load()
     there = [
@@ -136,7 +136,7 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=6.0, help="for each fault and way")
     options.add_argument("--scenarios", action="store_true")
     arguments = options.parse_args()
-    faults = drawn(arguments.faults)
+    faults = draw_faults(arguments.faults)
     moments = [*(moment for moment in MOMENTS if moment < arguments.seconds), arguments.seconds]
     figures: list[Figure] = []
     noticed: dict[str, set[str]] = {}

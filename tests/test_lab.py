@@ -24,7 +24,7 @@ def lab(tmp_path: Path) -> Path:
     return tmp_path / "lab"
 
 
-def violated(folder: Path, rules: tuple[str, ...] = RULES) -> set[str]:
+def violated_rules(folder: Path, rules: tuple[str, ...] = RULES) -> set[str]:
     """The rules that the bus violates; all others of these are shown."""
     command = [sys.executable, "-m", "busproof", "run", "--adapter", "lab_bus:make", "--name", "it"]
     asked = [word for rule in rules for word in ("--rule", rule)]
@@ -42,18 +42,18 @@ def patch(folder: Path, *answers: int) -> None:
 
 
 def test_three_bugs_violate_five_rules(lab: Path) -> None:
-    assert violated(lab) == {"KEY-03", "KEY-07", "KEY-12", "KEY-17", "PART-04"}
+    assert violated_rules(lab) == {"KEY-03", "KEY-07", "KEY-12", "KEY-17", "PART-04"}
 
 
 @pytest.mark.parametrize(("answer", "rules"), [(1, ("KEY-03",)), (2, ("KEY-12",))])
 def test_each_answer_mends_its_rules(lab: Path, answer: int, rules: tuple[str, ...]) -> None:
     patch(lab, answer)
-    assert violated(lab, rules) == set()
+    assert violated_rules(lab, rules) == set()
 
 
 def test_the_answers_together_mend_all(lab: Path) -> None:
     patch(lab, 1, 2, 3)
-    assert violated(lab) == set()
+    assert violated_rules(lab) == set()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import busproof
 RECORD = ROOT / "tools" / "release" / "promises.txt"
 
 
-def unreleased(changelog: str) -> str:
+def unreleased_part(changelog: str) -> str:
     """Return the part of the changelog on the next release; empty right after a release."""
     found = re.search(r"^## \[Unreleased\]\n(.*?)^## \[", changelog, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
@@ -28,7 +28,7 @@ def test_changed_promises_are_named_in_the_changelog(present: dict[str, str]) ->
     """A line under *Unreleased* has what is printed here; of a command, the last word will do."""
     version, recorded = read(RECORD.read_text(encoding="utf-8"))
     assert busproof.__version__ == version, "a release: run make promises"
-    said = unreleased((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    said = unreleased_part((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     words = [
         name.split(" ")[-1] if name.startswith("busproof ") else name
         for name in broken(recorded, present)
@@ -85,5 +85,5 @@ def test_promise_is_broken_by_what_breaks_a_user(
 
 def test_changelog_of_a_release_alone_has_nothing_unreleased() -> None:
     text = "# Changelog\n\n## [Unreleased]\n\n- `a` is gone.\n\n## [1.0] - 2026-01-01\n\n- `b`\n"
-    assert "\n- `a` is gone.\n\n" == unreleased(text)
-    assert "" == unreleased(text.replace("## [Unreleased]\n", ""))
+    assert "\n- `a` is gone.\n\n" == unreleased_part(text)
+    assert "" == unreleased_part(text.replace("## [Unreleased]\n", ""))

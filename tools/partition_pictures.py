@@ -295,7 +295,7 @@ class Drawing:
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" {style}/>'
         )
 
-    def drawn(self) -> str:
+    def svg(self) -> str:
         """Return the SVG."""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
@@ -363,7 +363,7 @@ def picture_of(run: Mapping[str, Any]) -> str:
         fill = "#b3261e" if column.is_refused else "#00695c"
         for line, words in enumerate(answers[number]):
             drawing.text(middle, bottom + TEXT * (line + 1), words, fill=fill, weight="bold")
-    return drawing.drawn()
+    return drawing.svg()
 
 
 def _draw_box(drawing: Drawing, left: float, top: float, box: Box) -> None:

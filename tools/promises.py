@@ -117,7 +117,8 @@ def _commands() -> Iterator[tuple[str, str]]:
 def _api(page: str) -> Iterator[tuple[str, str]]:
     """Yield what the page on the Python API lists."""
     for match in DOCUMENTED.finditer(page):
-        name, members = match[1], match[2]
+        name = match[1]
+        members = match[2]
         module = importlib.import_module(name)
         chosen = members.split(", ") if members else module.__all__
         for member in chosen:

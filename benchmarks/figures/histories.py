@@ -13,7 +13,7 @@ from busproof.history.records import Ended, Header, ScenarioVerdict, Started
 from busproof.judging.workload import without_times, work
 from busproof.spec import load as load_catalogue
 
-__all__ = ["long", "overlapping_on_regular", "repeated", "streamed", "written"]
+__all__ = ["long", "overlapping_on_regular", "repeated", "stream_events", "written"]
 
 SENDS: Final = 0.6
 """Share of sends among requests of clients that hold no lock, while there is room."""
@@ -65,13 +65,13 @@ def long(path: Path, events: int, clock: v.Clock = v.Clock.VIRTUAL) -> None:
         writer.write(_header(v.profile_for(load_catalogue()), ModelAdapter(), clock))
         if not is_real:
             writer.write(Started(scenario="long"))
-        for event in streamed(events, clock):
+        for event in stream_events(events, clock):
             writer.write(event)
         if not is_real:
             writer.write(Ended(verdict=ScenarioVerdict.PASSED))
 
 
-def streamed(events: int, clock: v.Clock) -> Iterator[v.Event]:
+def stream_events(events: int, clock: v.Clock) -> Iterator[v.Event]:
     """Yield the events of such a history one by one."""
     adapter = ModelAdapter()
     adapter.start(v.profile_for(load_catalogue()))

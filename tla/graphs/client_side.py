@@ -67,7 +67,8 @@ class _Node:
 
     def way(self) -> "list[_Node]":
         """Return the nodes from the first state to this one, without the first."""
-        way, node = [], self
+        way = []
+        node = self
         while node.parent is not None:
             way.append(node)
             node = node.parent
@@ -94,7 +95,8 @@ class _Point:
 
     def way(self) -> tuple[tuple[Spoken, Reply], ...]:
         """Return the commands and replies that lead here."""
-        way, point = [], self
+        way = []
+        point = self
         while point.parent is not None:
             way.append((point.command, point.reply))
             point = point.parent

@@ -48,7 +48,8 @@ def read(text: str) -> tuple[Identity, Identity]:
         ValueError: the two do not have the same names, or a package is published no more.
     """
     tables = tomllib.loads(text)
-    now, becomes = tables["now"], tables["becomes"]
+    now = tables["now"]
+    becomes = tables["becomes"]
     if now.keys() != becomes.keys():
         raise ValueError(f"{FILE}: [now] and [becomes] differ in {now.keys() ^ becomes.keys()}")
     if now["published"] and not becomes["published"]:
