@@ -95,7 +95,7 @@ audit: dev ## run the suite on every seeded fault (MATRIX=full: every scenario o
 	$(DEV)/bin/busproof audit --matrix $(MATRIX)
 
 bench: dev ## run every benchmark
-	@failed=; for each in benchmarks/*.py; do \
+	@failed=; for each in tools/benchmarks/*.py; do \
 		echo "== $$each"; \
 		$(DEV)/bin/python "$$each" || failed="$$failed $$each"; \
 	done; \

@@ -57,7 +57,7 @@ def test_a_part_keeps_commit_date_and_figures_with_their_bounds(
 
 
 def test_figures_are_read_as_benchmarks_print_them(nightly: ModuleType) -> None:
-    figures = loaded("benchmarks/figures/__init__.py")
+    figures = loaded("tools/benchmarks/figures/__init__.py")
     printed = [
         figures.Figure("MB in the end", 1637.0),
         figures.at_most("rows, the median", 3, 4),

@@ -45,7 +45,7 @@ FIGURE: Final = re.compile(
     r"(?P<missed>, which does not hold)?\))?$",
     re.MULTILINE,
 )
-"""Pattern of a line that `benchmarks/figures` prints."""
+"""Pattern of a line that `tools/benchmarks/figures` prints."""
 
 
 @attrs.frozen
@@ -68,13 +68,13 @@ def tests(*paths: str, leave_out: tuple[str, ...] = (), only: str = "", jobs: in
     ignored = " ".join(f"--ignore={path}" for path in leave_out)
     what = " ".join((*paths, *(("-k", only) if only else ())))
     command = f"{BIN / 'python'} -m pytest -q -n {jobs} {what} {ignored}"
-    return Step(f"tests of {what}", command.strip(), ("tests", "benchmarks", "docs", "tools"))
+    return Step(f"tests of {what}", command.strip(), ("tests", "docs", "tools"))
 
 
 def benchmark(name: str, arguments: str = "") -> Step:
     """Return a step that runs a benchmark."""
-    command = f"{BIN / 'python'} benchmarks/{name}.py {arguments}"
-    return Step(f"{name} {arguments}".strip(), command.strip(), ("benchmarks",))
+    command = f"{BIN / 'python'} tools/benchmarks/{name}.py {arguments}"
+    return Step(f"{name} {arguments}".strip(), command.strip(), ("tools/benchmarks",))
 
 
 def busproof(arguments: str) -> Step:
@@ -85,7 +85,7 @@ def busproof(arguments: str) -> Step:
 def slowed(options: str) -> Step:
     """Return a step that runs the gate's tests as on a slow or a busy machine."""
     command = f"env BUSPROOF_SIZE=gate {BIN / 'python'} tools/slowed.py {options} make test"
-    return Step(f"make test, {options}", command, ("tests", "benchmarks", "docs", "tools"))
+    return Step(f"make test, {options}", command, ("tests", "docs", "tools"))
 
 
 SEARCHED: Final = (
@@ -167,7 +167,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     ),
     "benchmarks": tuple(
         benchmark(path.stem)
-        for path in sorted(ROOT.glob("benchmarks/*.py"))
+        for path in sorted(ROOT.glob("tools/benchmarks/*.py"))
         if path.stem not in ("exploring", "exploring_faults", "soak")
     ),
     "soak": (benchmark("soak"),),

@@ -12,7 +12,7 @@ from busproof import vocabulary as v
 
 LITTLE = 1_000
 MUCH = 300_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 10_000
-"""How many messages are held; `benchmarks/model.py` goes on to a million."""
+"""How many messages are held; `tools/benchmarks/model.py` goes on to a million."""
 
 
 def filled(held: int) -> Bus:

@@ -43,7 +43,7 @@ LONGEST = 1_000
 """Scenarios and mutants' runs with more events are left out."""
 REGULAR = "round-robin"
 """The run that is compared with the bare model."""
-NODE = Path(__file__).parents[1] / "examples" / "node-adapter" / "adapter.js"
+NODE = Path(__file__).parents[2] / "examples" / "node-adapter" / "adapter.js"
 
 
 def _model(policy: str, *options: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from busproof.judging.verdicts import conformance
 from busproof.spec import load as load_catalogue
 
 SEED = "7"
-README = Path(__file__).parent.parent / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 DECODING = 20_000
 """Lines of the history that are read to compare reading with `json.loads`."""
 

@@ -1,4 +1,4 @@
--- The facts and comparisons of busproof.pipeline.screening in DuckDB, for benchmarks/spark.py.
+-- The facts and comparisons of busproof.pipeline.screening in DuckDB, for tools/benchmarks/spark.py.
 -- HISTORY is the path of a history file with one header.
 create temp macro hashed(x) as case when x is not null then hash(x) end;
 create temp macro fact(kind, matches, k, v, c, e) as
