@@ -4,7 +4,6 @@ from difflib import get_close_matches
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import UsageError
 from busproof.mutants import MUTANTS, Mutant
@@ -40,7 +39,7 @@ def fault(fault_id: str) -> Mutant:
     raise UsageError(f"there is no fault {fault_id!r}; {hint}")
 
 
-def make(fault_id: str) -> Adapter:
+def make(fault_id: str) -> v.Adapter:
     """Return a new adapter with this fault.
 
     Raises:
@@ -49,7 +48,7 @@ def make(fault_id: str) -> Adapter:
     return adapter_of(fault(fault_id))
 
 
-def adapter_of(mutant: Mutant) -> Adapter:
+def adapter_of(mutant: Mutant) -> v.Adapter:
     """Return a new adapter with the rules of a mutant."""
     library, amqp, http = (need in mutant.needs for need in OPTIONS)
     kind = Careless if library else ModelAdapter

@@ -14,9 +14,9 @@ from urllib.parse import parse_qsl
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.making import embedded, service
 from busproof.adapters.amqp.target import bare, is_connection_string
-from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
 from busproof.extras import MODULES, need
 
@@ -141,7 +141,7 @@ def available() -> list[Available]:
     return [*_BUILT_IN, *installed]
 
 
-def find(name: str, *, timeout: float) -> Adapter:
+def find(name: str, *, timeout: float) -> v.Adapter:
     """Return the adapter with this name, not yet started.
 
     Args:
@@ -195,7 +195,7 @@ def _need_extra(name: str) -> None:
         need("amqp" if kind == "http" else kind, f"the adapter {kind}")
 
 
-def _built_in(name: str, timeout: float) -> Adapter | None:
+def _built_in(name: str, timeout: float) -> v.Adapter | None:
     if name == "model" or name.startswith("model?"):
         return _model(name.partition("?")[2])
     if name.startswith(("faulty:", "generated:")):
@@ -211,16 +211,16 @@ def _built_in(name: str, timeout: float) -> Adapter | None:
     return service(name, timeout) if is_address(name) else None
 
 
-def _model(query: str) -> Adapter:
+def _model(query: str) -> v.Adapter:
     module = importlib.import_module("busproof.adapters.model")
     settings = dict(_settings("model", query, _MODEL_SETTINGS))
-    return cast(Adapter, module.ModelAdapter(**settings))
+    return cast(v.Adapter, module.ModelAdapter(**settings))
 
 
-def _spark(query: str) -> Adapter:
+def _spark(query: str) -> v.Adapter:
     settings = dict(_settings("spark", query, _SPARK_SETTINGS))
     module = importlib.import_module("busproof.adapters.spark")
-    return cast(Adapter, module.SparkAdapter(**settings))
+    return cast(v.Adapter, module.SparkAdapter(**settings))
 
 
 def _settings(
@@ -236,16 +236,16 @@ def _settings(
             raise UsageError(f"{adapter}'s {key} is {value!r}, and must be {allowed}") from None
 
 
-def _mutant(kind: str, identity: str) -> Adapter:
+def _mutant(kind: str, identity: str) -> v.Adapter:
     if kind == "faulty":
-        return cast(Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
+        return cast(v.Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
     from busproof.adapters.model import ModelAdapter
     from busproof.mutants.by_machine.made import families_of, mutant_named
 
     return ModelAdapter(families=families_of(mutant_named(identity)))
 
 
-def _process(command: str, timeout: float) -> Adapter:
+def _process(command: str, timeout: float) -> v.Adapter:
     from busproof.adapters.process import ProcessAdapter  # the codec loads slowly
 
     return ProcessAdapter(command, timeout)
@@ -311,7 +311,7 @@ def _module(name: str) -> ModuleType:
         raise AdapterError(f"the module {name} cannot be imported: {_said(error)}") from error
 
 
-def _made(factory: object, name: str) -> Adapter:
+def _made(factory: object, name: str) -> v.Adapter:
     if not callable(factory):
         raise UsageError(f"{name} must be a function that returns an adapter, and is {factory!r}")
     try:
@@ -328,7 +328,7 @@ def _made(factory: object, name: str) -> Adapter:
             f"{name} returned a {type(adapter).__name__}, which is not an adapter: "
             f"it lacks {', '.join(lacking)}"
         )
-    return cast(Adapter, adapter)
+    return cast(v.Adapter, adapter)
 
 
 def _declares(adapter: object) -> bool:

@@ -13,7 +13,6 @@ import attrs
 
 from busproof import __version__
 from busproof import vocabulary as v
-from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.hostile import HOSTILE_SLACK, Ask, LostAnswers, WrongTimers
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, new_namespace, step
@@ -73,15 +72,15 @@ class ModelAdapter:
         self._read = 0.0
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The capabilities of the model, with slack if the policy uses it."""
         more = {
             v.Capability.AMQP: self._amqp,
             v.Capability.HTTP: self._http,
             v.Capability.CLIENT_LIBRARY: self._library,
         }
-        return Declaration(
-            implementation=Implementation(
+        return v.Declaration(
+            implementation=v.Implementation(
                 name=f"busproof model ({self._policy})", version=__version__, language="Python"
             ),
             capabilities=CAPABILITIES | {name for name, declared in more.items() if declared},
@@ -107,7 +106,7 @@ class ModelAdapter:
         """Forget the namespace."""
         self._namespace = None
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Execute a command; for a send, report the partition that stored the message."""
         if self._clock is v.Clock.REAL:
             self._let_time_pass()
@@ -116,7 +115,7 @@ class ModelAdapter:
         sent = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
         if sent and answer.partition is not None:
             witness = v.Witness(partition=answer.partition)
-        return Observed(outcome if self._clock is v.Clock.VIRTUAL else timeless(outcome), witness)
+        return v.Observed(outcome if self._clock is v.Clock.VIRTUAL else timeless(outcome), witness)
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         if self._namespace is None:

@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history import protocol
@@ -46,13 +45,13 @@ class ProcessAdapter:
         if not timeout > 0:
             raise UsageError(f"the timeout is {timeout} s, and must be more than 0")
         self._child: Child | None = None
-        self._declaration: Declaration | None = None
+        self._declaration: v.Declaration | None = None
         self._identities = itertools.count(1)
         self._failures = 0
         self._failure = ""
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The declaration in the child's first answer; reading it starts the child if necessary."""
         return self._declaration or self._launch()
 
@@ -67,16 +66,16 @@ class ProcessAdapter:
             protocol.StartedAnswer,
         )
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Execute a command in the child; on a real clock, `AdvanceClock` sleeps here instead."""
         if isinstance(command, v.AdvanceClock) and self.declaration.clock is v.Clock.REAL:
             time.sleep(command.duration / v.MICROSECONDS)
-            return Observed(v.Done())
+            return v.Observed(v.Done())
         request = protocol.CommandRequest(
             id=next(self._identities), connection=connection, command=command
         )
         answer = self._ask(request, type(command).__name__, protocol.CommandAnswer)
-        return Observed(answer.outcome, answer.witness)
+        return v.Observed(answer.outcome, answer.witness)
 
     def stop(self) -> None:
         """Send `bye`, and wait up to two seconds for the child to end before killing it."""
@@ -92,7 +91,7 @@ class ProcessAdapter:
             raise self._broke(str(broken)) from None
         self._drop()
 
-    def _launch(self) -> Declaration:
+    def _launch(self) -> v.Declaration:
         if self._failures > RESTARTS:
             raise AdapterError(
                 f"{self._name} broke {self._failures} times and is not started again; "
@@ -164,10 +163,10 @@ def _decode(line: bytes, kind: type[A], identity: int, called: str) -> A:
         raise Broken(f"answered {called} wrongly: {error}{advice}") from None
 
 
-def _declaration(declared: protocol.Declared) -> Declaration:
+def _declaration(declared: protocol.Declared) -> v.Declaration:
     implementation = declared.implementation
-    return Declaration(
-        implementation=Implementation(**attrs.asdict(implementation)),
+    return v.Declaration(
+        implementation=v.Implementation(**attrs.asdict(implementation)),
         capabilities=frozenset(v.Capability(name) for name in declared.capabilities),
         clock=declared.clock,
         slack=declared.slack,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Hearing
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
@@ -40,7 +39,7 @@ class Bus(Driver):
     """A driver that rejects undeclared commands and remembers the messages that a scenario sent."""
 
     def __init__(
-        self, adapter: Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
+        self, adapter: v.Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
     ) -> None:
         super().__init__(adapter, profile, oracle, recording)
         self._bodies = 0
@@ -88,7 +87,7 @@ class Bus(Driver):
 
     def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
         """Send each command by `do`; announce them first to an adapter that prefetches."""
-        if isinstance(self._adapter, Hearing):
+        if isinstance(self._adapter, v.Hearing):
             with blaming_the_adapter():
                 self._adapter.hear(commands, "c1")
         return map(self.do, commands)

@@ -3,7 +3,6 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Hearing
 from busproof.history.records import StepResult
 from busproof.judging.last_look import look_at_everything
 from busproof.judging.past import is_eventful
@@ -28,8 +27,8 @@ class LastLooks:
         most: the number of scenarios that may fail in their last look.
     """
 
-    def __init__(self, adapter: Adapter, *, explores: bool, most: int = MOST_FAILED) -> None:
-        self._left = most if explores and not isinstance(adapter, Hearing) else 0
+    def __init__(self, adapter: v.Adapter, *, explores: bool, most: int = MOST_FAILED) -> None:
+        self._left = most if explores and not isinstance(adapter, v.Hearing) else 0
 
     def look(self, bus: Bus, steps: list[StepResult]) -> None:
         """Take a last look after an eventful scenario, if all of its steps have passed.

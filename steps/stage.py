@@ -9,7 +9,6 @@ import attrs
 
 from busproof import __version__
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Declaration, Implementation
 from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError
 from busproof.history.files import HistoryWriter, RecordTooLong
@@ -50,14 +49,14 @@ from busproof.steps.reporting import bounded
 __all__ = ["Stage", "explained", "verdict_on", "write_to"]
 
 
-def _declaration(adapter: Adapter, name: str) -> Declaration:
+def _declaration(adapter: v.Adapter, name: str) -> v.Declaration:
     """Validate and return the declaration of an adapter, which may be third-party code."""
     with blaming_the_adapter():
         declared = adapter.declaration
     wrong = f"{_kind(name)} declares {declared!r}, and must declare "
-    if not isinstance(declared, Declaration):
+    if not isinstance(declared, v.Declaration):
         raise AdapterError(f"{wrong}a busproof.adapters.base.Declaration")
-    if not isinstance(declared.implementation, Implementation):
+    if not isinstance(declared.implementation, v.Implementation):
         raise AdapterError(f"{wrong}an Implementation of busproof.adapters.base")
     if not all(isinstance(capability, v.Capability) for capability in declared.capabilities):
         raise AdapterError(f"{wrong}capabilities of busproof.adapters.base.Capability")
@@ -87,7 +86,7 @@ class Stage:
         oracle = oracle_of(option(given, "oracle"))
         self._given = given
         self.name = resolved(option(given, "adapter", "model") or "")
-        self.adapter: Adapter = find(self.name, timeout=timeout_of(given))
+        self.adapter: v.Adapter = find(self.name, timeout=timeout_of(given))
         self.declaration = _declaration(self.adapter, self.name)
         capabilities = [capability.value for capability in self.declaration.capabilities]
         self.oracle = oracle or auto_oracle(capabilities)

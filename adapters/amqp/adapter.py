@@ -8,7 +8,6 @@ from busproof.adapters.amqp.dialect import OVER_AMQP, Dialect
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
-from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.hostile import HOSTILE_SLACK
 from busproof.errors import AdapterError
 
@@ -57,10 +56,10 @@ class EmbeddedAdapter:
         self._decided = 0
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """All capabilities that the broker serves."""
-        return Declaration(
-            implementation=Implementation(
+        return v.Declaration(
+            implementation=v.Implementation(
                 name=f"busproof serve{self._dialect.suffix} ({self._decides})", language="Python"
             ),
             capabilities=self._dialect.of_broker,
@@ -79,7 +78,7 @@ class EmbeddedAdapter:
         )
         self._clients = self._dialect.clients(broker.target, self._timeout)
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Execute a command; those about the clock and outages are for the broker's control."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
@@ -88,16 +87,16 @@ class EmbeddedAdapter:
             case v.AdvanceClock(duration=duration):
                 broker.ask("clock", {"microseconds": duration})
                 self._now += duration
-                return Observed(v.Done())
+                return v.Observed(v.Done())
             case v.TakePartitionDown(queue=queue, partition=partition):
-                return Observed(broker.disturb(queue, partition, down=True))
+                return v.Observed(broker.disturb(queue, partition, down=True))
             case v.BringPartitionUp(queue=queue, partition=partition):
-                return Observed(broker.disturb(queue, partition, down=False))
+                return v.Observed(broker.disturb(queue, partition, down=False))
             case v.RestoreQueue():
-                return Observed(broker.restore(command))
+                return v.Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
         witnessed = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
-        return Observed(outcome, self._witness(broker) if witnessed else None)
+        return v.Observed(outcome, self._witness(broker) if witnessed else None)
 
     def _asked(
         self, broker: Embedded, scenario: Scenario, command: v.Command, connection: str

@@ -14,7 +14,6 @@ from busproof.adapters.amqp.dialect import OVER_AMQP, Ask, Dialect
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.target import Target
-from busproof.adapters.base import Declaration, Implementation
 from busproof.errors import AdapterError
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
@@ -46,7 +45,7 @@ class Discovered:
         namespace_partitions: number of partitions of the namespace; 1 if it is not partitioned.
     """
 
-    declaration: Declaration
+    declaration: v.Declaration
     tier: str | None
     namespace_partitions: int = 1
 
@@ -81,8 +80,8 @@ def discover(
         capabilities |= {v.Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
     return Discovered(
-        declaration=Declaration(
-            implementation=Implementation(name=f"Service Bus {kind}", version=""),
+        declaration=v.Declaration(
+            implementation=v.Implementation(name=f"Service Bus {kind}", version=""),
             capabilities=capabilities,
             clock=v.Clock.REAL,
             slack=SLACK if target.slack is None else target.slack,

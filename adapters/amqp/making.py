@@ -3,19 +3,19 @@
 import importlib
 from typing import Any, cast
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 
 __all__ = ["embedded", "service"]
 
 
-def embedded(settings: dict[str, Any], timeout: float, *, http: bool = False) -> Adapter:
+def embedded(settings: dict[str, Any], timeout: float, *, http: bool = False) -> v.Adapter:
     """Return an adapter that starts the embedded broker, and reaches it over AMQP or HTTP.
 
     Raises:
         UsageError: a setting is invalid.
     """
     module = importlib.import_module("busproof.adapters.amqp.adapter")
-    return cast(Adapter, module.EmbeddedAdapter(**settings, timeout=timeout, **_dialect(http)))
+    return cast(v.Adapter, module.EmbeddedAdapter(**settings, timeout=timeout, **_dialect(http)))
 
 
 def _dialect(http: bool) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def _dialect(http: bool) -> dict[str, Any]:
     return {"dialect": importlib.import_module("busproof.adapters.http.dialect").OVER_HTTP}
 
 
-def service(name: str, timeout: float) -> Adapter:
+def service(name: str, timeout: float) -> v.Adapter:
     """Return an adapter for the service at a connection string or an address.
 
     Raises:
@@ -35,6 +35,6 @@ def service(name: str, timeout: float) -> Adapter:
     run = importlib.import_module("busproof.adapters.amqp.run_names").run_agreed_to()
     if target.plain:
         plain = importlib.import_module("busproof.adapters.amqp.plain")
-        return cast(Adapter, plain.PlainAdapter(target, timeout, run))
+        return cast(v.Adapter, plain.PlainAdapter(target, timeout, run))
     module = importlib.import_module("busproof.adapters.amqp.remote")
-    return cast(Adapter, module.RemoteAdapter(target, timeout, run, **_dialect(target.http)))
+    return cast(v.Adapter, module.RemoteAdapter(target, timeout, run, **_dialect(target.http)))

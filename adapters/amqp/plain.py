@@ -23,7 +23,6 @@ from busproof.adapters.amqp.run_names import prefix_of
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
 from busproof.adapters.amqp.transfers import arrived, is_closed, taken
-from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.vocabulary import commands as c
 
 __all__ = ["PlainAdapter"]
@@ -110,10 +109,10 @@ class PlainAdapter:
         self._scenarios = 0
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The capabilities of AMQP itself: messages, and two receive modes."""
         slack = SLACK if self._target.slack is None else self._target.slack
-        return Declaration(
+        return v.Declaration(
             implementation=self._implementation,
             capabilities=frozenset(
                 {v.Capability.AMQP, v.Capability.PEEK_LOCK, v.Capability.REGULAR_QUEUES}
@@ -123,15 +122,15 @@ class PlainAdapter:
         )
 
     @cached_property
-    def _implementation(self) -> Implementation:
+    def _implementation(self) -> v.Implementation:
         """Name and version of the broker; if unreachable, the first command reports that."""
         try:
             connection = Connection(self._target, self._timeout)
         except Unreachable:
-            return Implementation(name=NAMELESS)
+            return v.Implementation(name=NAMELESS)
         name, version = connection.product
         connection.close()
-        return Implementation(name=name or NAMELESS, version=version)
+        return v.Implementation(name=name or NAMELESS, version=version)
 
     def start(self, profile: v.Profile) -> None:  # noqa: ARG002 - the broker has no profile
         """Begin with new queue names."""
@@ -150,11 +149,11 @@ class PlainAdapter:
             )
         )
 
-    def do(self, command: c.Command, connection: str) -> Observed:
+    def do(self, command: c.Command, connection: str) -> v.Observed:
         """Execute one command."""
         if self._clients is None or self._scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")
-        return Observed(self._clients.ask(self._scenario, command, connection))
+        return v.Observed(self._clients.ask(self._scenario, command, connection))
 
     def stop(self) -> None:
         """Close all connections."""

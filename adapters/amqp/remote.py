@@ -16,7 +16,6 @@ from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.run_names import is_of_a_run, prefix_of
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
-from busproof.adapters.base import Declaration, Observed
 from busproof.errors import AdapterError, UsageError
 
 __all__ = ["RemoteAdapter", "removed"]
@@ -53,12 +52,12 @@ class RemoteAdapter:
         self._scenario: Scenario | None = None
         self._scenarios = 0
         self._left: dict[str, None] = {}
-        self._declaration: Declaration | None = None
+        self._declaration: v.Declaration | None = None
         self._tier: str | None = None
         self._partitions = 1
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The capabilities of the service; probed once, on entities made for that."""
         if self._declaration is None:
             self._begin()
@@ -87,9 +86,9 @@ class RemoteAdapter:
             )
         self._begin()
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Execute one command."""
-        return Observed(self._asked(command, connection))
+        return v.Observed(self._asked(command, connection))
 
     def stop(self) -> None:
         """Remove every entity that was created, and close all connections.

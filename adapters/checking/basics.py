@@ -3,7 +3,6 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Declaration, Implementation
 from busproof.adapters.checking.findings import Wrong
 from busproof.adapters.checking.talk import HOUR, Talk, check
 from busproof.history.render.outcomes import outcome_words
@@ -17,15 +16,15 @@ LONG_TEXT: Final = "long " * 40_000
 TOO_LONG: Final = (v.Error.MESSAGE_TOO_LARGE, v.Error.QUOTA_EXCEEDED)
 
 
-def checked_declaration(declared: object) -> Declaration:
+def checked_declaration(declared: object) -> v.Declaration:
     """Check all fields of a declaration, and return it.
 
     Raises:
         Wrong: the declaration is invalid.
     """
-    if not isinstance(declared, Declaration):
+    if not isinstance(declared, v.Declaration):
         raise Wrong(f"it declares {declared!r}, and must declare a Declaration")
-    if not isinstance(declared.implementation, Implementation):
+    if not isinstance(declared.implementation, v.Implementation):
         raise Wrong(f"implementation is {declared.implementation!r}, and must be an Implementation")
     if not declared.implementation.name or not isinstance(declared.implementation.name, str):
         raise Wrong("implementation has no name for reports")

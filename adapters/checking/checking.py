@@ -8,7 +8,6 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Declaration
 from busproof.adapters.checking.basics import (
     AFTER,
     BASICS,
@@ -121,7 +120,7 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
     yield from _Checking(adapter, declaration, profile, full=full).all()
 
 
-def _declared(adapter: Adapter) -> Declaration:
+def _declared(adapter: v.Adapter) -> v.Declaration:
     try:
         return checked_declaration(adapter.declaration)
     except (Wrong, AdapterError):
@@ -134,7 +133,7 @@ class _Checking:
     """The checks of one adapter, which may fail a few times before they are given up."""
 
     def __init__(
-        self, adapter: Adapter, declaration: Declaration, profile: v.Profile, *, full: bool
+        self, adapter: v.Adapter, declaration: v.Declaration, profile: v.Profile, *, full: bool
     ) -> None:
         self._adapter = adapter
         self._full = full

@@ -7,7 +7,6 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Declaration, Observed
 from busproof.adapters.checking.findings import Exchange, Lesson, NoAnswer, Wrong
 from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.history.codec import structure, structure_union, unstructure
@@ -55,7 +54,12 @@ class Talk:
     """
 
     def __init__(
-        self, adapter: Adapter, declaration: Declaration, profile: v.Profile, *, full: bool = False
+        self,
+        adapter: v.Adapter,
+        declaration: v.Declaration,
+        profile: v.Profile,
+        *,
+        full: bool = False,
     ) -> None:
         self._adapter = adapter
         self._full = full
@@ -114,7 +118,7 @@ class Talk:
         """
         return self.observe(command, connection).outcome
 
-    def observe(self, command: v.Command, connection: str = "c1") -> Observed:
+    def observe(self, command: v.Command, connection: str = "c1") -> v.Observed:
         """Execute a command; return its outcome and witness. Errors are those of `ask`."""
         sent = f"{shown(command, full=self._full)} on {connection}"
         with self._noted(sent):
@@ -196,7 +200,7 @@ class Talk:
 
 def _described(observed: object) -> str:
     """Return an answer as text, even if it cannot be encoded."""
-    if not isinstance(observed, Observed):
+    if not isinstance(observed, v.Observed):
         return one_line(repr(observed))
     try:
         text = shown(observed.outcome)
@@ -205,13 +209,13 @@ def _described(observed: object) -> str:
         return one_line(repr(observed))
 
 
-def _checked(observed: object) -> Observed:
+def _checked(observed: object) -> v.Observed:
     """Return an answer if every field of it has the type that the vocabulary requires.
 
     Raises:
         Wrong: a field has another type.
     """
-    if not isinstance(observed, Observed) or not isinstance(observed.outcome, v.Outcome):
+    if not isinstance(observed, v.Observed) or not isinstance(observed.outcome, v.Outcome):
         raise Wrong("do() must return an Observed of busproof.adapters.base with an Outcome in it")
     try:
         structure_union(unstructure(observed.outcome), v.Outcome, "the outcome")

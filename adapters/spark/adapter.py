@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
 from busproof import vocabulary as v
-from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, observed
 from busproof.errors import AdapterError, SparkError
 from busproof.pipeline.bus.bulk import SEQUENCES, told
@@ -104,10 +103,10 @@ class SparkAdapter:
         self._namespace: Commands | None = None
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The capabilities of the bus on Spark, on an exact virtual clock."""
-        return Declaration(
-            implementation=Implementation(
+        return v.Declaration(
+            implementation=v.Implementation(
                 name="busproof on Spark", version=__version__, language="Spark SQL"
             ),
             capabilities=CAPABILITIES,
@@ -134,11 +133,11 @@ class SparkAdapter:
         if any(digest not in self._answers for digest in digests(namespace.state, together)):
             self._fold_one(namespace.state, together)
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Return the answer that Spark has computed for this command after the previous ones."""
         namespace = self._started()
         if type(command).__name__ not in COMMANDS:
-            return Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
+            return v.Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
         namespace.add(command, connection)
         if namespace.digest not in self._answers:
             self._fold_one(namespace.state, namespace.requests)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.history.codec import read_outcome, unstructure
 from busproof.pipeline.bus.tables import TABLES
 
@@ -126,14 +125,14 @@ def request(command: v.Command, connection: str) -> dict[str, Any]:
     return {"connection": connection, "command": encoded}
 
 
-def observed(answer: Mapping[str, Any]) -> Observed:
+def observed(answer: Mapping[str, Any]) -> v.Observed:
     """Return the outcome and the witness in the row of an answer."""
     outcome = {name: value for name, value in answer.items() if name != "partition"}
     for holder in (outcome, *({"message": message} for message in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
     partition = answer.get("partition")
     witness = None if partition is None else v.Witness(partition=partition)
-    return Observed(read_outcome(outcome), witness)
+    return v.Observed(read_outcome(outcome), witness)
 
 
 def _change_properties(holder: dict[str, Any], change: Callable[[Any], Any]) -> None:

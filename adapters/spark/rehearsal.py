@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Declaration, Observed
 from busproof.adapters.spark.adapter import SparkAdapter
 from busproof.adapters.spark.namespaces import READINGS, REHEARSED, Commands, digests
 from busproof.errors import AdapterError
@@ -39,7 +38,7 @@ class Rehearsal:
         self._written: set[bytes] = set()
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         """The declaration of the bus on Spark."""
         return SparkAdapter().declaration
 
@@ -49,18 +48,18 @@ class Rehearsal:
         self._commands, self._choices = Commands(profile), _Regular()
         self._namespace = new_namespace(profile, messages=_Messages, scheduling=_Scheduling)
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Record a command, and return the model's answer."""
         if self._commands is None or self._namespace is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         if type(command).__name__ not in COMMANDS:
-            return Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
+            return v.Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
         self._commands.add(command, connection)
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
         sent = isinstance(command, v.Send | v.SendBatch) and isinstance(answer.outcome, v.Done)
         place = answer.partition if sent else None
-        return Observed(answer.outcome, None if place is None else v.Witness(partition=place))
+        return v.Observed(answer.outcome, None if place is None else v.Witness(partition=place))
 
     def stop(self) -> None:
         """Write the commands of the namespace to the file, unless it has them already.

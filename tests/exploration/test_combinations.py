@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.combinations.cells import (
     Cell,
@@ -118,11 +117,11 @@ class Forgetful(ModelAdapter):
         self._seen = 0
         super().start(profile)
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         """Leave out what comes at the wrong time."""
         self._seen += isinstance(command, self._kind)
         if isinstance(command, self._kind) and self._seen == self._nth:
-            return Observed(v.Done(), v.Witness(partition=0) if self._kind is v.Send else None)
+            return v.Observed(v.Done(), v.Witness(partition=0) if self._kind is v.Send else None)
         return super().do(command, connection)
 
 

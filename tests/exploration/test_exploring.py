@@ -9,7 +9,7 @@ import pytest
 from exploring import Spoiled, explored
 from hypothesis import Phase, settings
 
-from busproof.adapters.base import Observed
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, UsageError
@@ -118,13 +118,13 @@ class Once:
     def __init__(self) -> None:
         self.received = 0
 
-    def __call__(self, _command: Command, _asked: int, observed: Observed) -> Observed:
+    def __call__(self, _command: Command, _asked: int, observed: v.Observed) -> v.Observed:
         outcome = observed.outcome
         if isinstance(outcome, Received):
             self.received += 1
             if self.received == 10:
                 invented = attrs.evolve(outcome.message, body="never sent")
-                return Observed(Received(message=invented))
+                return v.Observed(Received(message=invented))
         return observed
 
 
@@ -142,9 +142,9 @@ def test_a_failure_that_does_not_repeat_is_reported_as_flaky(tmp_path) -> None:
 def test_answers_that_never_come_end_nothing() -> None:
     """And are no violation."""
 
-    def lose(command: Command, asked: int, observed: Observed) -> Observed:
+    def lose(command: Command, asked: int, observed: v.Observed) -> v.Observed:
         lost = isinstance(command, Send | Receive) and asked % 5 == 0
-        return Observed(Indeterminate()) if lost else observed
+        return v.Observed(Indeterminate()) if lost else observed
 
     found = explored(Spoiled(ModelAdapter(), lose), sequences=20)
     assert [] == found.exploration.found
@@ -163,7 +163,7 @@ def test_a_hostile_model_is_never_accused() -> None:
 def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
     """A few times; then the rest is left."""
 
-    def crash(_command: Command, asked: int, observed: Observed) -> Observed:
+    def crash(_command: Command, asked: int, observed: v.Observed) -> v.Observed:
         if asked % 50 == 0:
             raise AdapterError("the child has ended")
         return observed
@@ -179,8 +179,8 @@ def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
 def test_declared_but_unsupported_capability_is_errored() -> None:
     """As it is in a scenario."""
 
-    def unsupported(command: Command, _asked: int, observed: Observed) -> Observed:
-        return Observed(Unsupported()) if isinstance(command, Send) else observed
+    def unsupported(command: Command, _asked: int, observed: v.Observed) -> v.Observed:
+        return v.Observed(Unsupported()) if isinstance(command, Send) else observed
 
     found = explored(Spoiled(ModelAdapter(), unsupported), sequences=40)
     assert [] == found.exploration.found
@@ -190,7 +190,7 @@ def test_declared_but_unsupported_capability_is_errored() -> None:
 def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
     """And has no end."""
 
-    def interrupt(_command: Command, asked: int, observed: Observed) -> Observed:
+    def interrupt(_command: Command, asked: int, observed: v.Observed) -> v.Observed:
         if asked == 40:
             raise KeyboardInterrupt
         return observed
@@ -204,7 +204,7 @@ def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
 def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
     """In the exploration as in a scenario."""
 
-    def fail(_command: Command, _asked: int, _observed: Observed) -> Observed:
+    def fail(_command: Command, _asked: int, _observed: v.Observed) -> v.Observed:
         raise KeyError("orders")
 
     found = explored(Spoiled(ModelAdapter(), fail))

@@ -6,7 +6,7 @@ import attrs
 import pytest
 from exploring import explored
 
-from busproof.adapters.base import Declaration
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.machine import scope_of, terms_of
 from busproof.exploration.state import Scope
@@ -37,7 +37,7 @@ class Limited(ModelAdapter):
         self._capabilities = frozenset(Capability(each) for each in capabilities)
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         return attrs.evolve(super().declaration, capabilities=self._capabilities)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 import pytest
 
-from busproof.adapters.base import Adapter, Declaration, Observed
+from busproof import vocabulary as v
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.exploration.machine import LOCK, Sequence, Watch, scope_of, terms_of
 from busproof.exploration.prologues.table import begun_with, openings
@@ -89,8 +89,8 @@ CASES = [
 class Unwilling(ModelAdapter):
     """Does nothing that it is asked."""
 
-    def do(self, command: Command, connection: str) -> Observed:  # noqa: ARG002 - whatever it is
-        return Observed(Refused(error=Error.INVALID_OPERATION))
+    def do(self, command: Command, connection: str) -> v.Observed:  # noqa: ARG002 - whatever it is
+        return v.Observed(Refused(error=Error.INVALID_OPERATION))
 
 
 class Indifferent(Watch):
@@ -100,7 +100,7 @@ class Indifferent(Watch):
         sequence.over = False
 
 
-def asked_of(adapter: Adapter, profile: Profile, name: str, watch: type[Watch]) -> list[Event]:
+def asked_of(adapter: v.Adapter, profile: Profile, name: str, watch: type[Watch]) -> list[Event]:
     """What comes of one opening."""
     terms = terms_of(adapter, profile)
     scope = scope_of(adapter, terms)
@@ -120,7 +120,7 @@ def first_of(scope: Scope) -> CreateQueue:
     return attrs.evolve(queue_kinds(scope)[0], queue=FIRST.queue)
 
 
-def there(tier: str, adapter: type[Adapter] = ModelAdapter) -> list[str]:
+def there(tier: str, adapter: type[v.Adapter] = ModelAdapter) -> list[str]:
     """The openings of a tier."""
     profile = profile_for(load(), tier=tier)
     names = openings(scope_of(adapter(), terms_of(adapter(), profile)))
@@ -159,7 +159,7 @@ def test_an_opening_is_cheap_unless_the_namespace_is_its_own(tier: str) -> None:
 
     class Shared(ModelAdapter):
         @property
-        def declaration(self) -> Declaration:
+        def declaration(self) -> v.Declaration:
             fewer = CAPABILITIES - {Capability.DISPOSABLE_NAMESPACE}
             return attrs.evolve(super().declaration, capabilities=fewer)
 

@@ -7,7 +7,6 @@ import pytest
 from played_again import MINUTE, RENEWED, asked, verdicts
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.elsewhere.playing import play
 from busproof.exploration.elsewhere.search import Elsewhere
@@ -20,7 +19,7 @@ from busproof.history.records import Record, ScenarioVerdict
 class CompletesBothCopies(ModelAdapter):
     """Completes the copy that another subscription has locked, too."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         if isinstance(command, v.Complete) and command.queue.endswith("/s"):
             super().do(attrs.evolve(command, queue=command.queue[:-1] + "t"), connection)
         return super().do(command, connection)
@@ -35,7 +34,7 @@ class KeepsTheFirstSettings(ModelAdapter):
         self.first = {}
         super().start(profile)
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         if isinstance(command, v.CreateQueue):
             known = self.first.setdefault(command.queue, command)
             command = attrs.evolve(command, max_delivery_count=known.max_delivery_count)
@@ -45,20 +44,20 @@ class KeepsTheFirstSettings(ModelAdapter):
 class ForgetsWhatIsDisabled(ModelAdapter):
     """Drops what is sent to an entity that is disabled for receivers."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         namespace = self._namespace
         assert namespace is not None
         if isinstance(command, v.Send) and command.queue in namespace.entities:
             status = namespace.entities[command.queue].status
             if status is v.EntityStatus.RECEIVE_DISABLED:
-                return Observed(v.Done())
+                return v.Observed(v.Done())
         return super().do(command, connection)
 
 
 class AppliesRefusedUpdates(ModelAdapter):
     """Changes the lock duration in an update that it refuses."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         observed = super().do(command, connection)
         refused = isinstance(observed.outcome, v.Refused)
         if refused and isinstance(command, v.UpdateQueue) and command.lock_duration:
@@ -70,18 +69,18 @@ class AppliesRefusedUpdates(ModelAdapter):
 class RefusesInAnOutage(ModelAdapter):
     """Refuses every message for an entity with a partition that is down."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         namespace = self._namespace
         assert namespace is not None
         if isinstance(command, v.Send) and namespace.entities[command.queue].down:
-            return Observed(v.Refused(error=v.Error.UNAVAILABLE))
+            return v.Observed(v.Refused(error=v.Error.UNAVAILABLE))
         return super().do(command, connection)
 
 
 class DeletesByPrefix(ModelAdapter):
     """Deletes the messages of an entity whose name is the beginning of a deleted one's name."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         namespace = self._namespace
         assert namespace is not None
         if isinstance(command, v.DeleteQueue):

@@ -1,6 +1,6 @@
 """What becomes of a failure: it is shrunk for the rule that it broke."""
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.exploration.machine import terms_of
 from busproof.exploration.settling import settled
@@ -15,14 +15,14 @@ from busproof.vocabulary.profile import profile_for
 PROFILE = profile_for(load(), edition="cs-2020-12")
 
 
-def ask(bus: Adapter, events: list[Event], command: Command) -> None:
+def ask(bus: v.Adapter, events: list[Event], command: Command) -> None:
     outcome = bus.do(command, "c1").outcome
     events.append(
         Event(client="c1", connection="c1", called=0, returned=0, command=command, outcome=outcome)
     )
 
 
-def failure_of_renewals(bus: Adapter) -> list[Event]:
+def failure_of_renewals(bus: v.Adapter) -> list[Event]:
     """Return events up to a renewal in the second partition, which is refused."""
     events: list[Event] = []
     bus.start(PROFILE)

@@ -2,7 +2,7 @@
 
 import attrs
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Scenario
@@ -19,7 +19,7 @@ MISMATCH = Send(queue="q", message=Message(body="m1", session_id="a", partition_
 ASKED = (CreateQueue(queue="q"), MISMATCH, Receive(queue="q"))
 
 
-def recorded(adapter: Adapter, *commands: Command) -> Scenario:
+def recorded(adapter: v.Adapter, *commands: Command) -> Scenario:
     adapter.start(PROFILE)
     events = []
     for command in commands:

@@ -12,7 +12,6 @@ import attrs
 import pytest
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.render.gherkin import request_of
@@ -41,7 +40,7 @@ def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
 
 
 def answered(
-    adapter: Adapter, commands: list[RecordedCommand], *, clock: bool
+    adapter: v.Adapter, commands: list[RecordedCommand], *, clock: bool
 ) -> Iterator[v.Event]:
     """Yield what a bus answers; on a real clock with the times of each call and return."""
     tokens: dict[int, str] = {}
@@ -66,7 +65,7 @@ def answered(
             tokens[request.number] = received.message.lock_token
 
 
-def accusations(adapter: Adapter, few: tuple[DistilledSequence, ...]) -> list[str]:
+def accusations(adapter: v.Adapter, few: tuple[DistilledSequence, ...]) -> list[str]:
     """Return what either oracle objects to."""
     observability = adapter.declaration.observability
     found = []

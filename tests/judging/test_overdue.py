@@ -6,7 +6,6 @@ import attrs
 import pytest
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Header, Scenario
 from busproof.judging.liveness import BOUND, PAUSE, TRIES
@@ -65,7 +64,7 @@ def checked(
     for command in commands:
         called = now
         now += command.duration if isinstance(command, v.AdvanceClock) else 0
-        observed: Observed = adapter.do(command, "c1")
+        observed: v.Observed = adapter.do(command, "c1")
         outcome = observed.outcome
         events.append(
             v.Event(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from exploring import accusation, explored
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.cli.running.child_run import HISTORY, Request, record
 from busproof.exploration.explorer import Exploration, explore
@@ -47,7 +47,7 @@ AT_ONCE = 16 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
 
-def accusations(adapter: Adapter, seed: int, sequences: int) -> list[str]:
+def accusations(adapter: v.Adapter, seed: int, sequences: int) -> list[str]:
     """What the oracles object to in an exploration."""
     profile = profile_for(load(), partitions=(16, 3, 4, 2)[seed % 4])
     found = explored(adapter, seed=seed, profile=profile, sequences=sequences, rules=sequences)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.faults import adapter_of, conforming, fault, make
 from busproof.adapters.finding import find
 from busproof.errors import UsageError
@@ -60,7 +60,7 @@ def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
     )
 
 
-def broken(bus: Adapter, profile: Profile, run: Run) -> tuple[RuleId, ...] | Ended:
+def broken(bus: v.Adapter, profile: Profile, run: Run) -> tuple[RuleId, ...] | Ended:
     """The rules that the first event breaks which no execution explains, or how judging ends."""
     events = playing(bus, profile, run)
     seen = bus.declaration.observability
@@ -122,7 +122,7 @@ def complaints_when_started_again(mutant: Mutant, profile: Profile) -> Iterator[
         yield "answers otherwise when it is started again"
 
 
-def playing(bus: Adapter, profile: Profile, run: Run) -> list[Event]:
+def playing(bus: v.Adapter, profile: Profile, run: Run) -> list[Event]:
     bus.start(profile)
     events = list(play(bus, run))
     bus.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter
 from busproof.adapters.spark import adapter as adapter_module
 from busproof.adapters.spark.rehearsal import Rehearsal
@@ -154,7 +154,7 @@ def test_rehearsed_commands_are_folded_before_they_come(
     assert [2] == folded_later
 
 
-def _played(adapter: Adapter, commands: list[Command]) -> list[str]:
+def _played(adapter: v.Adapter, commands: list[Command]) -> list[str]:
     adapter.start(profile_for(load()))
     outcomes = [adapter.do(each, "c1").outcome for each in commands]
     adapter.stop()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import attrs
 import pytest
 
-from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, HistoryError
 from busproof.history.records import Oracle, ScenarioVerdict
@@ -68,9 +68,9 @@ class Scripted:
     model: ModelAdapter = attrs.field(factory=ModelAdapter)
 
     @property
-    def declaration(self) -> Declaration:
-        return Declaration(
-            implementation=Implementation(name="scripted"),
+    def declaration(self) -> v.Declaration:
+        return v.Declaration(
+            implementation=v.Implementation(name="scripted"),
             capabilities=self.capabilities,
             slack=self.slack,
         )
@@ -82,7 +82,7 @@ class Scripted:
             raise answer
         if answer is None:
             return self.model.do(command, connection)
-        return Observed(answer) if isinstance(answer, Outcome) else answer
+        return v.Observed(answer) if isinstance(answer, Outcome) else answer
 
 
 @pytest.fixture
@@ -168,13 +168,13 @@ def test_exception_of_an_adapter_is_an_adapter_error(bus_of, raised):
     ],
 )
 def test_answer_that_no_history_can_hold_is_the_adapters_fault(bus_of, view, why):
-    bus = bus_of(Scripted({Receive: Observed(Received(message=view))}))
+    bus = bus_of(Scripted({Receive: v.Observed(Received(message=view))}))
     bus.do(CREATE)
     with pytest.raises(AdapterError, match=f"answered Receive with what no history.*{why}"):
         bus.do(Receive(queue="q"))
 
 
-@pytest.mark.parametrize("answer", [False, "Done", Done, Observed("Done")])
+@pytest.mark.parametrize("answer", [False, "Done", Done, v.Observed("Done")])
 def test_an_answer_that_is_none_is_the_adapters_fault(bus_of, answer):
     """It has to be an Observed with an Outcome."""
     bus = bus_of(Scripted({CreateQueue: answer}))

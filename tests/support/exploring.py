@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from busproof.adapters.base import Adapter, Declaration, Observed
+from busproof import vocabulary as v
 from busproof.exploration.explorer import Exploration
 from busproof.exploration.machine import terms_of
 from busproof.exploration.sizes import SIZES
@@ -76,7 +76,7 @@ class Explored:
 
 
 def explored(
-    adapter: Adapter,
+    adapter: v.Adapter,
     *,
     seed: int = 1,
     profile: Profile | None = None,
@@ -112,7 +112,10 @@ class Spoiled:
     """
 
     def __init__(
-        self, inner: Adapter, spoil: Callable[[Command, int, Observed], Observed], **declared: Any
+        self,
+        inner: v.Adapter,
+        spoil: Callable[[Command, int, v.Observed], v.Observed],
+        **declared: Any,
     ) -> None:
         self.inner = inner
         self.spoil = spoil
@@ -121,14 +124,14 @@ class Spoiled:
         self.starts = 0
 
     @property
-    def declaration(self) -> Declaration:
+    def declaration(self) -> v.Declaration:
         return attrs.evolve(self.inner.declaration, **self.declared)
 
     def start(self, profile: Profile) -> None:
         self.starts += 1
         self.inner.start(profile)
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: Command, connection: str) -> v.Observed:
         self.asked += 1
         return self.spoil(command, self.asked, self.inner.do(command, connection))
 

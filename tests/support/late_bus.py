@@ -5,7 +5,6 @@ from collections.abc import Callable
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.broker.direct_actions import act
 from busproof.model import Answer, Namespace, RoundRobin
@@ -39,7 +38,7 @@ def later(namespace: Namespace, work: Work, delay: int = LATE) -> None:
 class LateBus(ModelAdapter):
     """Does some of its work a minute later."""
 
-    def do(self, command: v.Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         observed = super().do(command, connection)
         namespace = self._namespace
         pending = memory(namespace, Pending)

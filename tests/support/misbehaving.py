@@ -2,7 +2,7 @@
 
 import attrs
 
-from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError
 from busproof.vocabulary.capabilities import Capability
@@ -42,7 +42,7 @@ class Fake(ModelAdapter):
     def changed(self, came, **fields):
         """The answer, with fields of its message changed."""
         message = attrs.evolve(came.outcome.message, **fields)
-        return Observed(Received(message=message), came.witness)
+        return v.Observed(Received(message=message), came.witness)
 
 
 class DeclaresText(Fake):
@@ -56,8 +56,8 @@ class DeclaresRaising(Fake):
 
 
 class DeclaresUnknown(Fake):
-    declaration = Declaration(
-        implementation=Implementation(name="a bus"), capabilities=frozenset({"teleport"})
+    declaration = v.Declaration(
+        implementation=v.Implementation(name="a bus"), capabilities=frozenset({"teleport"})
     )
 
 
@@ -80,14 +80,14 @@ class DeclaresAnew(Fake):
 class RefusesNames(Fake):
     def wrong(self, command, came):
         odd = isinstance(command, CreateQueue) and " " in command.queue
-        return Observed(Refused(error=Error.OTHER)) if odd else came
+        return v.Observed(Refused(error=Error.OTHER)) if odd else came
 
 
 class Forgets(Fake):
     """Takes messages and never has any."""
 
     def wrong(self, command, came):
-        return Observed(Empty()) if isinstance(command, Receive) else came
+        return v.Observed(Empty()) if isinstance(command, Receive) else came
 
 
 class LosesProperties(Fake):
@@ -130,13 +130,13 @@ class CutsBodies(Fake):
 class RefusesLongOnes(Fake):
     def wrong(self, command, came):
         long = isinstance(command, Send) and len(command.message.body) > 65536
-        return Observed(Refused(error=Error.OTHER, detail="too long")) if long else came
+        return v.Observed(Refused(error=Error.OTHER, detail="too long")) if long else came
 
 
 class RefusesWhenEmpty(Fake):
     def wrong(self, command, came):
         empty = isinstance(came.outcome, Empty)
-        return Observed(Refused(error=Error.OTHER, detail="timed out")) if empty else came
+        return v.Observed(Refused(error=Error.OTHER, detail="timed out")) if empty else came
 
 
 class NeverDeletes(Fake):
@@ -182,7 +182,7 @@ class KeepsEverything(Fake):
 
 class StandsStill(Fake):
     def wrong(self, command, came):
-        return Observed(Unsupported()) if isinstance(command, AdvanceClock) else came
+        return v.Observed(Unsupported()) if isinstance(command, AdvanceClock) else came
 
 
 class GivesNoTokens(Fake):
@@ -209,7 +209,7 @@ class ReusesTokens(Fake):
 
 class CompletesAnything(Fake):
     def wrong(self, command, came):
-        return Observed(Done()) if isinstance(command, Complete) else came
+        return v.Observed(Done()) if isinstance(command, Complete) else came
 
 
 class TellsCalendarTime(Fake):
@@ -221,18 +221,18 @@ class TellsCalendarTime(Fake):
 class PeeksEmpty(Fake):
     def wrong(self, command, came):
         nothing = isinstance(came.outcome, Peeked) and not came.outcome.messages
-        return Observed(Empty()) if nothing else came
+        return v.Observed(Empty()) if nothing else came
 
 
 class PeeksWithoutEnd(Fake):
     def wrong(self, command, came):
         shown = isinstance(command, Peek) and came.outcome.messages
-        return Observed(Peeked(messages=(*shown, *shown))) if shown else came
+        return v.Observed(Peeked(messages=(*shown, *shown))) if shown else came
 
 
 class SharesSessions(Fake):
     def wrong(self, command, came):
-        return Observed(Done()) if isinstance(command, AcceptSession) else came
+        return v.Observed(Done()) if isinstance(command, AcceptSession) else came
 
 
 class RefusesDuplicates(Fake):
@@ -243,7 +243,7 @@ class RefusesDuplicates(Fake):
             return came
         known = command.message.message_id in self.seen
         self.seen |= {command.message.message_id}
-        return Observed(Refused(error=Error.OTHER, detail="duplicate")) if known else came
+        return v.Observed(Refused(error=Error.OTHER, detail="duplicate")) if known else came
 
     def start(self, profile):
         self.seen = frozenset()
@@ -252,13 +252,13 @@ class RefusesDuplicates(Fake):
 
 class CommitsUnknown(Fake):
     def wrong(self, command, came):
-        return Observed(Done()) if isinstance(command, CommitTransaction) else came
+        return v.Observed(Done()) if isinstance(command, CommitTransaction) else came
 
 
 class HasFewPartitions(Fake):
     def wrong(self, command, came):
         beyond = isinstance(command, BringPartitionUp) and command.partition > 3
-        return Observed(Refused(error=Error.NOT_FOUND)) if beyond else came
+        return v.Observed(Refused(error=Error.NOT_FOUND)) if beyond else came
 
 
 class TellsNoPartition(Fake):
@@ -283,7 +283,7 @@ class RoundsNumbers(Fake):
 class HasNoRegularQueues(Fake):
     def wrong(self, command, came):
         regular = isinstance(command, CreateQueue) and not command.partitioned
-        return Observed(Unsupported()) if regular else came
+        return v.Observed(Unsupported()) if regular else came
 
 
 class ClaimsALibrary(Fake):
@@ -314,7 +314,7 @@ class Breaks(Fake):
 
 class IsSilent(Fake):
     def wrong(self, command, came):
-        return Observed(Indeterminate()) if isinstance(command, Receive) else came
+        return v.Observed(Indeterminate()) if isinstance(command, Receive) else came
 
 
 def fails():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
@@ -32,7 +32,7 @@ def settled(lock: str, reply: dict[str, str]) -> Exchange:
 STEPS = (SEND, GET, settled("held", DONE), GET, settled("lost", LOST), EXPIRE)
 
 
-def ask(scenario: str, adapter: Adapter) -> Asking:
+def ask(scenario: str, adapter: v.Adapter) -> Asking:
     """Ask a bus what the scenario's sentences say."""
     profile = profile_for(load_catalogue(), partitions=2)
     adapter.start(profile)

@@ -7,7 +7,7 @@ from random import Random
 import attrs
 import pytest
 
-from busproof.adapters.base import Adapter
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.main import main
@@ -130,7 +130,7 @@ def test_a_trace_is_explained_or_fails_at_its_step() -> None:
     assert [step for _, step in TOLD] == failing_steps([story for story, _ in TOLD])
 
 
-def played(adapter: Adapter, seed: int, length: int = 60) -> Scenario:
+def played(adapter: v.Adapter, seed: int, length: int = 60) -> Scenario:
     """What a bus answers to a random sequence over two connections."""
     adapter.start(PROFILE)
     random, tokens = Random(seed), ["none"]

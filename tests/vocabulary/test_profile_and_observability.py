@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.spec import load
-from busproof.vocabulary.observability import observability_from
 from busproof.vocabulary.profile import namespace_of, profile_for
 from busproof.vocabulary.values import Clock, Tier
 
@@ -17,7 +17,12 @@ NEWEST = "en-2026-02"
 def test_observability_follows_the_declaration() -> None:
     """An outage reveals a partition even without a witness."""
     seen = {
-        capability: observability_from(Clock.REAL, 7, [capability])
+        capability: v.Declaration(
+            implementation=v.Implementation(name="a bus"),
+            capabilities=frozenset({v.Capability(capability)}),
+            clock=Clock.REAL,
+            slack=7,
+        ).observability
         for capability in ("witness", "outages", "sessions")
     }
     assert [(Clock.REAL, 7)] * 3 == [(each.clock, each.slack) for each in seen.values()]

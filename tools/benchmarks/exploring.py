@@ -13,7 +13,6 @@ import attrs
 from figures import at_least, parser, report
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.explorer import Exploration
 from busproof.exploration.machine import Watch, terms_of
@@ -24,7 +23,7 @@ SEQUENCES = 300
 BOUND = 1_500
 
 
-def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[v.Event]]]:
+def explored(adapter: v.Adapter, sequences: int) -> tuple[float, list[list[v.Event]]]:
     """Return the seconds that an exploration takes, and its sequences."""
     records: list[Record] = []
     size = attrs.evolve(SIZES["ci"], sequences=sequences)
@@ -46,7 +45,7 @@ def _sequences(records: list[Record]) -> Iterator[list[v.Event]]:
     yield events
 
 
-def judged_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
+def judged_again(adapter: v.Adapter, sequences: list[list[v.Event]]) -> float:
     """Return the seconds to send and judge the same commands without Hypothesis."""
     watch = Watch(adapter, terms_of(adapter))
     began = time.process_time()
@@ -57,7 +56,7 @@ def judged_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
     return time.process_time() - began
 
 
-def asked_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
+def asked_again(adapter: v.Adapter, sequences: list[list[v.Event]]) -> float:
     """Return the seconds to send the same commands to the adapter without the judge."""
     profile = terms_of(adapter).profile
     began = time.process_time()

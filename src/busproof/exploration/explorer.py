@@ -13,7 +13,6 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.exploration.combinations.cells import planned_cells, repeated_cells
 from busproof.exploration.combinations.search import Combinations
 from busproof.exploration.elsewhere.playing import Played
@@ -50,7 +49,7 @@ REAL_LOCK: Final = 5 * v.MICROSECONDS
 
 
 def explore(
-    adapter: Adapter,
+    adapter: v.Adapter,
     terms: Terms,
     *,
     size: Size,
@@ -93,7 +92,7 @@ class Exploration(Search):
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: v.Adapter,
         terms: Terms,
         *,
         size: Size,

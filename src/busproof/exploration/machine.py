@@ -15,7 +15,6 @@ from hypothesis import stateful
 from hypothesis import strategies as st
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError
 from busproof.exploration.prologues.table import begun_with, openings, themes
 from busproof.exploration.state import (
@@ -76,7 +75,7 @@ class Watch:
     judges: Callable[[Judge], None] | None = None
     is_measured = True
 
-    def __init__(self, adapter: Adapter, terms: Terms) -> None:
+    def __init__(self, adapter: v.Adapter, terms: Terms) -> None:
         self.adapter = adapter
         self.terms = terms
 
@@ -231,7 +230,7 @@ class Explored(stateful.RuleBasedStateMachine):
         hypothesis.target(float(len(bus.evidence)), label="rules reached")
 
 
-def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
+def scope_of(adapter: v.Adapter, terms: Terms, lock: int = LOCK) -> Scope:
     """Return the scope of an exploration: the declared capabilities that a rule in force needs.
 
     A tier without rules about transactions, for example, is explored without transactions.
@@ -253,7 +252,7 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
 
 
 def machine_for(
-    adapter: Adapter,
+    adapter: v.Adapter,
     profile: v.Profile | None = None,
     *,
     watch: Watch | None = None,
@@ -274,7 +273,7 @@ def machine_for(
     return machine_of(watch or Watch(adapter, terms), scope_of(adapter, terms, lock))
 
 
-def terms_of(adapter: Adapter, profile: v.Profile | None = None) -> Terms:
+def terms_of(adapter: v.Adapter, profile: v.Profile | None = None) -> Terms:
     """Return the rules in force for an adapter, and the oracle for its capabilities."""
     catalogue = load()
     capabilities = frozenset(capability.value for capability in adapter.declaration.capabilities)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
 from busproof.history.replay import RecordedCommand, resolved
@@ -15,7 +14,7 @@ __all__ = ["Replay", "replay"]
 class Replay(Watch):
     """An observer that records the events of a replay."""
 
-    def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[v.Event], None]) -> None:
+    def __init__(self, adapter: v.Adapter, terms: Terms, write: Callable[[v.Event], None]) -> None:
         super().__init__(adapter, terms)
         self._write = write
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
@@ -53,7 +52,7 @@ class Search(Watch):
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: v.Adapter,
         terms: Terms,
         *,
         size: Size,

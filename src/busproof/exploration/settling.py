@@ -12,7 +12,6 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Hearing
 from busproof.exploration.sizes import Size
 from busproof.exploration.trials import Trial, Trials
 from busproof.history.records import AGAIN, Record, Started
@@ -43,7 +42,7 @@ class Found:
 
 
 def settled(
-    adapter: Adapter,
+    adapter: v.Adapter,
     terms: Terms,
     size: Size,
     rule: v.RuleId,
@@ -76,11 +75,11 @@ def settled(
 
 
 def _shrunk(
-    adapter: Adapter, terms: Terms, size: Size, rule: v.RuleId, events: Sequence[v.Event]
+    adapter: v.Adapter, terms: Terms, size: Size, rule: v.RuleId, events: Sequence[v.Event]
 ) -> tuple[RecordedCommand, ...]:
     observability = adapter.declaration.observability
     real = observability.clock is v.Clock.REAL
-    is_dear = size.dear or real or isinstance(adapter, Hearing)
+    is_dear = size.dear or real or isinstance(adapter, v.Hearing)
     trials = Trials(
         Trial(adapter, terms, rule),
         replays=size.replays if is_dear else None,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
@@ -54,7 +53,7 @@ class Trial(Watch):
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: v.Adapter,
         terms: Terms,
         rule: v.RuleId,
         write: Callable[[Record], None] | None = None,

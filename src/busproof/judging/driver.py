@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence, Set
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Observed
 from busproof.errors import AdapterError, HistoryError
 from busproof.history.codec import read_outcome, unstructure
 from busproof.history.records import Oracle
@@ -51,7 +50,7 @@ class Driver:
     """
 
     def __init__(
-        self, adapter: Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
+        self, adapter: v.Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
     ) -> None:
         declaration = adapter.declaration
         self._adapter = adapter
@@ -94,10 +93,10 @@ class Driver:
         self._note_partitions(event)
         return event, self._violation(event)
 
-    def _observed(self, command: v.Command, connection: str) -> Observed:
+    def _observed(self, command: v.Command, connection: str) -> v.Observed:
         with blaming_the_adapter():
             observed: object = self._adapter.do(command, connection)
-        if not (isinstance(observed, Observed) and isinstance(observed.outcome, v.Outcome)):
+        if not (isinstance(observed, v.Observed) and isinstance(observed.outcome, v.Outcome)):
             raise AdapterError(
                 f"the adapter answered {type(command).__name__} with {observed!r}, "
                 "and must return an Observed with an Outcome"

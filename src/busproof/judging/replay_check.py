@@ -6,13 +6,12 @@ for it again.
 """
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter, Observed
 from busproof.history.records import Scenario
 
 __all__ = ["answers_alike", "same_outcome"]
 
 
-def answers_alike(adapter: Adapter, profile: v.Profile, scenario: Scenario) -> bool:
+def answers_alike(adapter: v.Adapter, profile: v.Profile, scenario: Scenario) -> bool:
     """Return whether the adapter repeats the recorded answers and witnesses, in their order.
 
     This takes no longer than the adapter's answers take.
@@ -41,5 +40,5 @@ def same_outcome(one: v.Outcome | None, other: v.Outcome | None) -> bool:
     return one == other and repr(one) == repr(other)  # for Python, true equals 1
 
 
-def _repeated(answer: Observed, event: v.Event) -> bool:
+def _repeated(answer: v.Observed, event: v.Event) -> bool:
     return answer.witness == event.witness and same_outcome(answer.outcome, event.outcome)

@@ -13,7 +13,6 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 
 __all__ = ["Habits", "without_times", "work"]
 
@@ -232,7 +231,7 @@ _KINDS: Final[tuple[tuple[Callable[[_Worker], v.Command], int], ...]] = (
 
 
 def work(
-    adapter: Adapter,
+    adapter: v.Adapter,
     profile: v.Profile,
     random: Random,
     length: int,
@@ -274,7 +273,7 @@ def work(
 
 
 class _Scene:
-    def __init__(self, adapter: Adapter, random: Random) -> None:
+    def __init__(self, adapter: v.Adapter, random: Random) -> None:
         self._adapter = adapter
         self._random = random
         self._now = 0

@@ -8,6 +8,7 @@ Use it as a module: `from busproof import vocabulary as v`, then `v.Send`, `v.Re
 Each module lists in `__all__` the names that it adds.
 """
 
+from busproof.vocabulary.adapter import *
 from busproof.vocabulary.addressing import *
 from busproof.vocabulary.capabilities import *
 from busproof.vocabulary.commands import *

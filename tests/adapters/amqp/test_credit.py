@@ -19,7 +19,6 @@ from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
-from busproof.adapters.base import Declaration, Implementation
 from busproof.judging.judge import Judge
 from busproof.spec import load
 
@@ -90,8 +89,8 @@ def test_a_service_that_gives_more_than_there_is_credit_for_is_accused() -> None
         epoch = broker.begin(profile)
         entities = Entities(broker.target, PATIENCE)
         scenario = Scenario(Setting(entities=entities, epoch=epoch, now=lambda: 0))
-        observability = Declaration(
-            implementation=Implementation(name="generous"), capabilities=OVER_AMQP.of_broker
+        observability = v.Declaration(
+            implementation=v.Implementation(name="generous"), capabilities=OVER_AMQP.of_broker
         ).observability
         judge = Judge(profile, observability)
         commands = [

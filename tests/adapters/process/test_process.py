@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from children import CHILD, IMPATIENCE, PEEK, PROFILE, Make, pid_of, use
 
-from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof import vocabulary as v
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.vocabulary.capabilities import Capability
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are o
 
 def test_a_child_that_keeps_the_protocol_is_an_adapter(make: Make) -> None:
     adapter = make()
-    assert adapter.declaration == Declaration(
-        implementation=Implementation(name="no bus", version="1", language="Python"),
+    assert adapter.declaration == v.Declaration(
+        implementation=v.Implementation(name="no bus", version="1", language="Python"),
         capabilities=frozenset({Capability.PEEK, Capability.WITNESS}),
     )
     adapter.start(PROFILE)
     send = Send(queue="q", message=Message(body="é"))
-    assert adapter.do(send, "c1") == Observed(Done(), Witness(partition=3))
+    assert adapter.do(send, "c1") == v.Observed(Done(), Witness(partition=3))
     adapter.start(PROFILE)
     adapter.stop()
     adapter.stop()
@@ -54,7 +54,7 @@ def test_under_a_real_clock_time_passes_without_asking(
     adapter = make("command", "end", "1")
     adapter.start(PROFILE)
     began = time.monotonic()
-    assert adapter.do(AdvanceClock(duration=20_000), "c1") == Observed(Done())
+    assert adapter.do(AdvanceClock(duration=20_000), "c1") == v.Observed(Done())
     assert time.monotonic() - began >= 0.02
     assert adapter.declaration.clock is Clock.REAL
 

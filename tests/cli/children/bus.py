@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from busproof.adapters.base import Observed
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history import protocol
 from busproof.spec import load
@@ -114,16 +114,16 @@ class Bus:
     def misbehaves(self) -> bool:
         return self.args.action is not None and self.begun >= self.args.at
 
-    def observed(self, request: protocol.CommandRequest) -> Observed:
+    def observed(self, request: protocol.CommandRequest) -> v.Observed:
         time.sleep(self.args.pause)
         if type(request.command).__name__ in self.args.unsupported:
-            return Observed(Unsupported(detail="no such thing here"))
+            return v.Observed(Unsupported(detail="no such thing here"))
         if self.args.indeterminate:
-            return Observed(Indeterminate(detail="the network is silent"))
+            return v.Observed(Indeterminate(detail="the network is silent"))
         came = self.model.do(request.command, request.connection)
         lost = self.args.lose and isinstance(request.command, Receive)
         witness = None if "witness" in self.args.without else came.witness
-        return Observed(Empty()) if lost else Observed(came.outcome, witness)
+        return v.Observed(Empty()) if lost else v.Observed(came.outcome, witness)
 
 
 def main() -> None:

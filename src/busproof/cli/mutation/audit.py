@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
 from busproof.cli.mutation.budget import OutOfTime
@@ -269,7 +268,7 @@ def _content(recorded: "Recorded", rule: v.RuleId) -> int:
     return sum(len(json.dumps(commands, indent=2, ensure_ascii=False)) for commands in lists)
 
 
-def _differing(adapter: Adapter, beside: Path) -> Set[str]:
+def _differing(adapter: v.Adapter, beside: Path) -> Set[str]:
     """Return the names of the scenarios whose answers differ from the recording."""
     from busproof.judging.replay_check import answers_alike
 

@@ -6,7 +6,6 @@ from random import Random
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.base import Adapter
 from busproof.exploration.elsewhere.places import Ask
 from busproof.exploration.elsewhere.playing import Played, play
 from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Kinds, Way, Ways, kinds_of
@@ -41,7 +40,7 @@ class Elsewhere(Search):
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: v.Adapter,
         terms: Terms,
         *,
         size: Size,
