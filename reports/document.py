@@ -61,7 +61,7 @@ class _Explored:
     sequences: int
     events: int
     goals: Map[str, int]
-    elsewhere: int = 0
+    metamorphic: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -250,7 +250,7 @@ def _explored(explored: _Explored | None) -> Explored | None:
         seed=explored.seed,
         sequences=explored.sequences,
         events=explored.events,
-        elsewhere=explored.elsewhere,
+        metamorphic=explored.metamorphic,
         goals=dict(explored.goals),
     )
 

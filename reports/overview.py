@@ -91,10 +91,10 @@ class Claim:
 
 
 def explored_words(explored: Explored) -> str:
-    """Return text such as `80 sequences, 4476 events, 400 scenarios sent elsewhere, seed 17`."""
+    """Return text such as `80 sequences, 4476 events, 400 metamorphic variants, seed 17`."""
     words = f"{explored.sequences} sequences, {explored.events} events"
-    if explored.elsewhere:
-        words += f", {explored.elsewhere} scenarios sent elsewhere"
+    if explored.metamorphic:
+        words += f", {explored.metamorphic} metamorphic variants"
     return words if explored.seed is None else f"{words}, seed {explored.seed}"
 
 

@@ -51,7 +51,7 @@ def conformance_schema() -> Schema:
             ),
             "Explored": _described(
                 "What was explored, beside the scenarios.",
-                _with_optional(_object(_explored()), _of_elsewhere()),
+                _with_optional(_object(_explored()), _of_metamorphic()),
             ),
             **_event_definitions(),
         },
@@ -143,10 +143,10 @@ def _unjudged_schema() -> Schema:
     }
 
 
-def _of_elsewhere() -> Schema:
+def _of_metamorphic() -> Schema:
     return {
-        "elsewhere": _described(
-            "How many sequences of scenarios were sent once more, in other places or manners; "
+        "metamorphic": _described(
+            "How many sequences of scenarios were transformed and sent once more; "
             "missing in reports from before 2026-12.",
             _COUNT,
         )

@@ -18,9 +18,9 @@ from busproof.history.records import Ended, Record, ScenarioVerdict
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.judging.verdicts import conformance
 from busproof.steps.options import option
-from busproof.steps.played import PlayedScenarios
 from busproof.steps.repeating import Repeating
 from busproof.steps.reporting import verdict_lines
+from busproof.steps.source_sequences import SourceSequences
 from busproof.steps.stage import Stage, write_to
 
 __all__ = ["RUN", "Run", "give_up"]
@@ -56,7 +56,7 @@ class Run(Stage):
         self._about = frozenset[v.RuleId]()
         self._open_history(option(config, "history"))
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
-        self._played = PlayedScenarios()
+        self._sources = SourceSequences()
 
     def _open_history(self, path: str | None) -> None:
         """Record into the given file or, without one, into an unnamed file for the summary.
@@ -108,9 +108,9 @@ class Run(Stage):
         # Import it here, because Hypothesis needs a tenth of a second, and scenarios do not use it.
         from busproof.exploration.explorer import explore
 
-        played, size, start = self._played.sequences, self.size, self.seed
+        sources, size, start = self._sources.sequences, self.size, self.seed
         ended = explore(
-            self.adapter, self.terms, size=size, start=start, played=played, write=self.write
+            self.adapter, self.terms, size=size, start=start, sources=sources, write=self.write
         )
         self.begin_scenario("Exploration")
         _raise(ended)
@@ -118,7 +118,7 @@ class Run(Stage):
     def look_at_everything(self) -> None:
         """Keep the sequence of the scenario, and take a last look at what it has left."""
         if self.current is not None:
-            self._played.keep(self.scenario, self.current.events, self.steps)
+            self._sources.keep(self.scenario, self.current.events, self.steps)
         super().look_at_everything()
 
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:

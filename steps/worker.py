@@ -14,8 +14,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.exploration.combinations.cells import Cell
-from busproof.exploration.elsewhere.playing import Played
-from busproof.exploration.elsewhere.ways import Kinds, Way, kinds_of
+from busproof.exploration.metamorphic.follow_ups import SourceSequence
+from busproof.exploration.metamorphic.transformations import RequestKinds, Variant, request_kinds
 from busproof.exploration.sizes import SIZES
 from busproof.history.files import HistoryWriter
 from busproof.history.records import AGAIN, Header, Record, Scenario, ScenarioVerdict
@@ -25,9 +25,9 @@ from busproof.judging.scenario_result import Checker, Heard
 from busproof.steps.cases import Case
 from busproof.steps.hanging import end_if_hung
 from busproof.steps.options import PATIENCE, Given, option, timeout_of
-from busproof.steps.played import playable
 from busproof.steps.playing import Definition, Player
 from busproof.steps.recorder import Recorder
+from busproof.steps.source_sequences import source_sequence
 from busproof.steps.stage import Stage, verdict_on
 from busproof.steps.waiting import SHOWN_LATE
 
@@ -74,9 +74,9 @@ class Play(Task):
 
 @attrs.frozen(kw_only=True)
 class Send(Task):
-    """Send sequences elsewhere, each pickled, in a place and a manner."""
+    """Send variants of sequences, which are pickled."""
 
-    sequences: tuple[tuple[bytes, Way], ...]
+    sequences: tuple[tuple[bytes, Variant], ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -122,10 +122,10 @@ class Failed:
 
 @attrs.frozen(kw_only=True)
 class Kept:
-    """A sequence that can be sent elsewhere: its mark, its kinds, and itself, pickled."""
+    """A sequence that can be sent again: its mark, its kinds, and itself, pickled."""
 
     mark: object
-    kinds: Kinds
+    kinds: RequestKinds
     pickled: bytes
 
 
@@ -138,7 +138,7 @@ class Outcome:
         error: what broke the adapter; empty if nothing did.
         missed: the place of the answer that was missed; `None` if none was.
         shows: the rules that the scenario should show.
-        sequence: its sequence, if it can be sent elsewhere.
+        sequence: its sequence, if it can be sent again.
         scenario: the scenario, with its events only if it is a replay of a failure; `None` if it
             is neither that nor one of a feature.
         passed: whether it passed.
@@ -173,7 +173,7 @@ class _Stage(Stage):
         self._most_failed = 1
         self._repeats = False
         self.recorder: Recorder | None = None
-        self.found: tuple[object, Played] | None = None
+        self.found: tuple[object, SourceSequence] | None = None
 
     def begin_task(self, recorder: Recorder, *, repeats: bool) -> None:
         """Begin a task: last looks are taken until one has failed."""
@@ -205,7 +205,7 @@ class _Stage(Stage):
     def look_at_everything(self) -> None:
         """Keep the sequence of the scenario, and take a last look at what it has left."""
         if self.current is not None and self.explores:
-            self.found = playable(self.scenario, self.current.events, self.steps)
+            self.found = source_sequence(self.scenario, self.current.events, self.steps)
         super().look_at_everything()
 
 
@@ -342,18 +342,18 @@ class _Worker:
             ),
         )
 
-    def _send(self, sequences: Sequence[tuple[bytes, Way]], recorder: Recorder) -> Done:
-        from busproof.exploration.elsewhere.search import Elsewhere
+    def _send(self, sequences: Sequence[tuple[bytes, Variant]], recorder: Recorder) -> Done:
+        from busproof.exploration.metamorphic.search import MetamorphicSearch
 
         stage = self._stage
         if stage.size is None:
-            raise AssertionError("only an exploration sends sequences elsewhere")
-        search = Elsewhere(
-            stage.adapter, stage.terms, size=stage.size, start=0, played=(), write=stage.write
+            raise AssertionError("only an exploration sends variants of sequences")
+        search = MetamorphicSearch(
+            stage.adapter, stage.terms, size=stage.size, start=0, sources=(), write=stage.write
         )
         search.judges = recorder.judges
-        for pickled, way in sequences:
-            search.send(pickle.loads(pickled), *way)  # noqa: S301 - made by a worker
+        for pickled, variant in sequences:
+            search.send(pickle.loads(pickled), *variant)  # noqa: S301 - made by a worker
         return Done(failures=search.failures, breakdowns=search.breakdowns)
 
     def _combine(self, cells: Sequence[Cell], recorder: Recorder) -> Done:
@@ -406,8 +406,8 @@ def _kept(scenario: Scenario) -> Scenario | None:
     return attrs.evolve(scenario, events=())
 
 
-def _sequence(mark: object, played: Played) -> Kept:
-    return Kept(mark=mark, kinds=kinds_of(played.events), pickled=pickle.dumps(played, 5))
+def _sequence(mark: object, source: SourceSequence) -> Kept:
+    return Kept(mark=mark, kinds=request_kinds(source.events), pickled=pickle.dumps(source, 5))
 
 
 def _plain(error: ConformanceError) -> ConformanceError:

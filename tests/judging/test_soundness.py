@@ -23,7 +23,7 @@ from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.spec import load
-from busproof.steps.played import PlayedScenarios
+from busproof.steps.source_sequences import SourceSequences
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile, profile_for
 from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
@@ -35,7 +35,7 @@ SHARDS = 4
 NIGHT = datetime.datetime.now(tz=datetime.UTC).toordinal() if FULL else 0
 """Explorations at full size are new ones every night; a failure prints all that was sent."""
 WHOLE = 10
-"""Whole explorations of each shard, with the sequences of scenarios that are sent elsewhere."""
+"""Whole explorations of each shard, with the sequences of scenarios that are transformed."""
 REAL_SEQUENCES = 3200 if FULL else 4
 WITHOUT_VERDICT = (
     f"more than {STATES_LIMIT} states",
@@ -83,11 +83,11 @@ def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_pat
     """None is accused, and the judge gives up on none: each would make a run end with an error."""
     tier = (Tier.STANDARD, Tier.PREMIUM)[shard % 2]
     record(Request(only="features", tier=tier), tmp_path, lambda _: None)
-    played = PlayedScenarios()
+    sources = SourceSequences()
     for scenario in files.load(tmp_path / HISTORY).scenarios:
         if scenario.ended is not None and scenario.ended.verdict is ScenarioVerdict.PASSED:
-            played.keep(scenario.name, scenario.events, scenario.ended.steps)
-    assert len(played.sequences) > 400
+            sources.keep(scenario.name, scenario.events, scenario.ended.steps)
+    assert len(sources.sequences) > 400
     adapter, wrong = ModelAdapter(), []
     size = SIZES["quick"]
     for number in range(WHOLE):
@@ -98,7 +98,7 @@ def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_pat
             terms_of(adapter, profile_for(load(), tier=tier)),
             size=size,
             start=seed,
-            played=played.sequences,
+            sources=sources.sequences,
             write=records.append,
         )
         endings = [each for each in records if isinstance(each, Ended)]

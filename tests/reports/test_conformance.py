@@ -135,7 +135,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
 
 def test_exploration_is_written_and_read(conformance, tmp_path) -> None:
     explored = Explored(
-        seed=7, sequences=80, events=4000, elsewhere=400, goals={"a dropped duplicate": 3}
+        seed=7, sequences=80, events=4000, metamorphic=400, goals={"a dropped duplicate": 3}
     )
     write(attrs.evolve(conformance, explored=explored), tmp_path)
     assert read(tmp_path).explored == explored
@@ -143,11 +143,11 @@ def test_exploration_is_written_and_read(conformance, tmp_path) -> None:
         "seed": 7,
         "sequences": 80,
         "events": 4000,
-        "elsewhere": 400,
+        "metamorphic": 400,
         "goals": {"a dropped duplicate": 3},
     }
     page = (tmp_path / "conformance.md").read_text()
-    assert "80 sequences, 4000 events, 400 scenarios sent elsewhere, seed 7" in page
+    assert "80 sequences, 4000 events, 400 metamorphic variants, seed 7" in page
 
 
 def test_a_violation_has_its_events_as_a_history_has_them(conformance) -> None:

@@ -15,10 +15,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from busproof import vocabulary as v
 from busproof.exploration.combinations.cells import planned_cells, repeated_cells
 from busproof.exploration.combinations.search import Combinations
-from busproof.exploration.elsewhere.playing import Played
-from busproof.exploration.elsewhere.search import Elsewhere
 from busproof.exploration.machine import LOCK, Explored, machine_of, scope_of
 from busproof.exploration.machine import Sequence as Run
+from busproof.exploration.metamorphic.follow_ups import SourceSequence
+from busproof.exploration.metamorphic.search import MetamorphicSearch
 from busproof.exploration.prologues.table import openings, themes
 from busproof.exploration.search import Enough, Failures, Search
 from busproof.exploration.sizes import Size
@@ -54,22 +54,24 @@ def explore(
     *,
     size: Size,
     start: int,
-    played: Sequence[Played],
+    sources: Sequence[SourceSequence],
     write: Callable[[Record], None],
 ) -> Ended:
-    """Send the sequences of scenarios elsewhere, then combinations, then explore at random.
+    """Send variants of the sequences of scenarios, then combinations, then explore at random.
 
     Args:
         adapter: the implementation.
         terms: the rules in force, and the oracle.
         size: the size of the exploration.
         start: the seed of the random choices.
-        played: the sequences of scenarios.
+        sources: the sequences of scenarios.
         write: receives the records.
     """
-    elsewhere = Elsewhere(adapter, terms, size=size, start=start, played=played, write=write)
-    elsewhere.run()
-    combined = Combinations(adapter, terms, size=size, write=write, failures=elsewhere.failures)
+    metamorphic = MetamorphicSearch(
+        adapter, terms, size=size, start=start, sources=sources, write=write
+    )
+    metamorphic.run()
+    combined = Combinations(adapter, terms, size=size, write=write, failures=metamorphic.failures)
     combined.send_all(planned_cells(size.combinations, start) + repeated_cells(size.times))
     exploration = Exploration(
         adapter, terms, size=size, start=start, write=write, failures=combined.failures

@@ -20,7 +20,7 @@ class Size:
         name: the value of `--profile`.
         sequences: number of sequences to run; `None` for as many as fit into `minutes`.
         steps: number of steps in a sequence; a step may send several commands.
-        elsewhere: maximum number of sequences of scenarios that are sent again elsewhere.
+        metamorphic: maximum number of sequences of scenarios that are transformed and sent again.
         combinations: maximum number of operations that are tried in two circumstances each.
         times: how many times each operation is repeated on one queue; 0 for none.
         shrinking: maximum number of commands sent to shrink one failure.
@@ -35,7 +35,7 @@ class Size:
     name: str
     sequences: int | None
     steps: int
-    elsewhere: int
+    metamorphic: int
     combinations: int
     times: int
     shrinking: int
@@ -62,7 +62,7 @@ SIZES: Final = {
             name="smoke",
             sequences=0,
             steps=0,
-            elsewhere=0,
+            metamorphic=0,
             combinations=0,
             times=0,
             shrinking=1_000,
@@ -75,7 +75,7 @@ SIZES: Final = {
             name="quick",
             sequences=80,
             steps=40,
-            elsewhere=400,
+            metamorphic=400,
             combinations=100,
             times=13,
             shrinking=10_000,
@@ -85,7 +85,7 @@ SIZES: Final = {
             name="ci",
             sequences=1000,
             steps=50,
-            elsewhere=4_000,
+            metamorphic=4_000,
             combinations=2_000,
             times=101,
             shrinking=30_000,
@@ -95,7 +95,7 @@ SIZES: Final = {
             name="thorough",
             sequences=5_000,
             steps=60,
-            elsewhere=4_000,
+            metamorphic=4_000,
             combinations=EVERY_CELL,
             times=1_001,
             shrinking=100_000,
@@ -105,7 +105,7 @@ SIZES: Final = {
             name="network",
             sequences=12,
             steps=40,
-            elsewhere=0,
+            metamorphic=0,
             combinations=0,
             times=0,
             shrinking=3_000,
@@ -117,7 +117,7 @@ SIZES: Final = {
             name="soak",
             sequences=None,
             steps=60,
-            elsewhere=4_000,
+            metamorphic=4_000,
             combinations=EVERY_CELL,
             times=1_001,
             shrinking=30_000,

@@ -161,14 +161,14 @@ class Explored:
         seed: the seed of the random choices.
         sequences: how many sequences of commands were generated.
         events: how many events they had.
-        elsewhere: how many sequences of scenarios were sent once more, in other places or manners.
+        metamorphic: how many sequences of scenarios were transformed and sent once more.
         goals: the name of each coverage goal to how often the whole run reached it.
     """
 
     seed: int | None = None
     sequences: int
     events: int
-    elsewhere: int = 0
+    metamorphic: int = 0
     goals: dict[str, int] = attrs.field(factory=dict)
 
 

@@ -14,8 +14,8 @@ from busproof.history.converters import ALWAYS, frozen_map
 
 __all__ = [
     "AGAIN",
-    "ELSEWHERE",
     "EXPLORATION",
+    "METAMORPHIC",
     "REPEATED",
     "SENTENCE",
     "Began",
@@ -35,8 +35,8 @@ __all__ = [
 EXPLORATION: Final = "exploration"
 """Feature of a sequence that the exploration generated."""
 
-ELSEWHERE: Final = "exploration, elsewhere"
-"""Feature of a scenario's sequence in another place or manner."""
+METAMORPHIC: Final = "exploration, metamorphic"
+"""Feature of a scenario's sequence with other entities or in other circumstances."""
 
 AGAIN: Final = "exploration, once more"
 """Feature of a replay that confirms a failure, after the failure was shrunk."""

@@ -14,8 +14,8 @@ from busproof.history.conformance import Counterexample
 from busproof.history.packed import Reordered
 from busproof.history.records import (
     AGAIN,
-    ELSEWHERE,
     EXPLORATION,
+    METAMORPHIC,
     SENTENCE,
     Ended,
     Header,
@@ -89,7 +89,7 @@ class Heard:
     @property
     def is_sequence(self) -> bool:
         """Whether the scenario is a sequence of the exploration."""
-        return self.feature in (EXPLORATION, ELSEWHERE, AGAIN)
+        return self.feature in (EXPLORATION, METAMORPHIC, AGAIN)
 
     @property
     def title(self) -> str:

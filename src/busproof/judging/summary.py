@@ -13,7 +13,7 @@ from busproof import vocabulary as v
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
 from busproof.history.lines import encode_line
-from busproof.history.records import AGAIN, ELSEWHERE, EXPLORATION, REPEATED
+from busproof.history.records import AGAIN, EXPLORATION, METAMORPHIC, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, add_counts, joined
 
@@ -143,7 +143,7 @@ class Summary:
         events: how many events they had.
         sequences: how many of the scenarios were sequences of the exploration.
         explored: how many events these sequences had.
-        elsewhere: how many of the scenarios were sequences of others, sent elsewhere.
+        metamorphic: how many of the scenarios were transformed sequences of others.
         endings: how each named scenario ended; sequences are not included.
         unnamed: each kind of ending with the number of unnamed scenarios that had it.
         first_unnamed: each kind of ending with the first place of such a scenario.
@@ -163,7 +163,7 @@ class Summary:
     events: int = 0
     sequences: int = 0
     explored: int = 0
-    elsewhere: int = 0
+    metamorphic: int = 0
     endings: list[Ending] = attrs.field(factory=list)
     unnamed: dict[str, int] = attrs.field(factory=dict)
     first_unnamed: dict[str, int] = attrs.field(factory=dict)
@@ -197,7 +197,7 @@ class Summary:
         if heard.feature == EXPLORATION:
             self.sequences += 1
             self.explored += heard.events
-        self.elsewhere += heard.feature == ELSEWHERE
+        self.metamorphic += heard.feature == METAMORPHIC
         self._end(place, heard)
         self.unexplained += heard.is_unexplained
         add_counts(self.unjudged, heard.unjudged)
@@ -223,7 +223,7 @@ class Summary:
         self.events += other.events
         self.sequences += other.sequences
         self.explored += other.explored
-        self.elsewhere += other.elsewhere
+        self.metamorphic += other.metamorphic
         self.endings += other.endings
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut

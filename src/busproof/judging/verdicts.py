@@ -164,7 +164,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
         seed=header.seed,
         sequences=summary.sequences,
         events=summary.explored,
-        elsewhere=summary.elsewhere,
+        metamorphic=summary.metamorphic,
         goals=counted(summary.goals, terms),
     )
 

@@ -40,8 +40,8 @@ from busproof.history.conformance import Verdict
 from busproof.history.files import HistoryWriter, load
 from busproof.history.records import (
     AGAIN,
-    ELSEWHERE,
     EXPLORATION,
+    METAMORPHIC,
     REPEATED,
     Ended,
     Header,
@@ -78,7 +78,7 @@ from busproof.steps.worker import (
 __all__ = ["Session", "main"]
 
 IN_A_TASK: Final = 25
-"""Number of cases, or of sequences sent elsewhere, in one task."""
+"""Number of cases, or of metamorphic variants, in one task."""
 
 ROUND: Final = 10
 """Number of sequences in a round of the exploration."""
@@ -222,7 +222,7 @@ class Session:
             numbers = self._leave_out_inapplicable(writer, self._checker)
         self._repeating = Repeating(len(numbers), header.clock)
         size = self._size
-        more = 0 if size is None else size.elsewhere + (size.sequences or 0)
+        more = 0 if size is None else size.metamorphic + (size.sequences or 0)
         combined = self._plan_combinations(header) if explores else 0
         self._counted = attrs.evolve(
             self._counted,
@@ -482,22 +482,22 @@ class Session:
             if again:
                 self._plan_cases(again, repeated=True)
                 return False
-            self._plan_elsewhere()
+            self._plan_metamorphic()
         if self._phase == len(self._parts) - 2:
             self._plan_settling()
         return True
 
-    def _plan_elsewhere(self) -> None:
+    def _plan_metamorphic(self) -> None:
         size, header = self._size, self._header
         if size is None or header is None or header.clock is v.Clock.REAL:
             return
         # Import it here, because Hypothesis takes a tenth of a second, and scenarios do not use it.
-        from busproof.exploration.elsewhere.search import drawn
+        from busproof.exploration.metamorphic.search import draw_variants
 
         kept = list(self._kept.values())
-        ways = drawn([sequence.kinds for sequence in kept], header.seed or 0)
-        chosen = ((kept[number].pickled, way) for number, way in ways)
-        for some in _several(tuple(islice(chosen, size.elsewhere))):
+        variants = draw_variants([sequence.kinds for sequence in kept], header.seed or 0)
+        chosen = ((kept[number].pickled, variant) for number, variant in variants)
+        for some in _several(tuple(islice(chosen, size.metamorphic))):
             self._parts[1].append(_Part(task=Send(file=Path(), sequences=some)))
 
     def _plan_settling(self) -> None:
@@ -705,7 +705,7 @@ class Session:
 
     def _count(self, outcome: Outcome) -> None:
         feature, counted = outcome.heard.feature, self._counted
-        if feature in (EXPLORATION, ELSEWHERE, AGAIN):
+        if feature in (EXPLORATION, METAMORPHIC, AGAIN):
             self._counted = attrs.evolve(counted, sequences=counted.sequences + 1)
         elif feature == REPEATED:
             self._counted = attrs.evolve(counted, repeated=counted.repeated + 1)

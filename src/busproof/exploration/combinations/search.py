@@ -8,9 +8,9 @@ from busproof.exploration.combinations.cells import Cell
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
 from busproof.exploration.combinations.stage import QUEUE, Stage
-from busproof.exploration.elsewhere.places import Ask
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import scope_of
+from busproof.exploration.metamorphic.entities import Ask
 from busproof.exploration.search import Search
 from busproof.history.records import EXPLORATION, Started
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere.places import Ask
+from busproof.exploration.metamorphic.entities import Ask
 
 __all__ = ["KEY", "LOCK", "OTHER", "QUEUE", "SESSION", "Stage"]
 

@@ -1,4 +1,4 @@
-"""Manners that prepare requests: what was deleted, what is refused, what is disabled before."""
+"""Circumstances that prepare requests: deletions, refusals, or disabling before them."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -7,15 +7,15 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere.places import RECEIVING, Ask
+from busproof.exploration.metamorphic.entities import RECEIVING, Ask
 from busproof.judging.past import views_of
 
 __all__ = [
-    "after_predecessors",
-    "after_refusals",
-    "beside_deletions",
-    "half_closed",
-    "in_an_outage",
+    "close_in_turn",
+    "delete_neighbours",
+    "precede_by_namesakes",
+    "precede_by_refusals",
+    "take_partition_down",
 ]
 
 LAST: Final = "last"
@@ -28,7 +28,7 @@ ENTERING: Final = (v.Send, v.SendBatch, v.Schedule, v.CancelScheduled)
 """Requests that an entity that is disabled for receivers accepts."""
 
 
-def after_predecessors(ask: Ask) -> Ask:
+def precede_by_namesakes(ask: Ask) -> Ask:
     """Create whatever is created twice, and delete the first one after use.
 
     The first one has other settings. It holds a dead letter and a message when it is deleted.
@@ -86,7 +86,7 @@ def _removal(added: v.AddRule) -> v.RemoveRule:
     return v.RemoveRule(topic=added.topic, subscription=added.subscription, rule=added.rule)
 
 
-def after_refusals(ask: Ask) -> Ask:
+def precede_by_refusals(ask: Ask) -> Ask:
     """Send each message and each setting first in a request that has to be refused."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -158,7 +158,7 @@ def _refused_after(command: v.Command) -> Iterator[v.Command]:
             yield attrs.evolve(command, filter=v.FalseFilter(), action=None)
 
 
-def half_closed(ask: Ask) -> Ask:
+def close_in_turn(ask: Ask) -> Ask:
     """Disable each entity for receivers while messages are sent, and for senders meanwhile."""
     status: dict[str, v.EntityStatus] = {}
     copies: dict[str, list[str]] = {}
@@ -203,7 +203,7 @@ def half_closed(ask: Ask) -> Ask:
     return asks
 
 
-def in_an_outage(ask: Ask) -> Ask:
+def take_partition_down(ask: Ask) -> Ask:
     """Take a partition of each entity down before anything else."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -216,7 +216,7 @@ def in_an_outage(ask: Ask) -> Ask:
     return asks
 
 
-def beside_deletions(ask: Ask) -> Ask:
+def delete_neighbours(ask: Ask) -> Ask:
     """Create and delete a neighbour of an entity after each request about messages.
 
     It is a subscription of the same topic, or a queue that begins with the same name.

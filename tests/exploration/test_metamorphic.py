@@ -1,4 +1,4 @@
-"""Sequences of scenarios asked elsewhere: what is sent, what is noticed, and that it is sound."""
+"""Sequences of scenarios transformed: what is sent, what is noticed, and that it is sound."""
 
 import os
 from collections import Counter
@@ -8,18 +8,24 @@ from typing import Any
 
 import attrs
 import pytest
-from played_again import MINUTE, RENEWED, asked, sent, verdicts
+from source_sequences import MINUTE, RENEWED, asked, sent, verdicts
 
 from busproof import vocabulary as v
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.exploration.cargo import CARGO, LONG_CARGO, laden
-from busproof.exploration.elsewhere.places import on_a_subscription
-from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.search import LATER, Elsewhere
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Way, Ways, kinds_of
 from busproof.exploration.machine import Watch, terms_of
+from busproof.exploration.metamorphic.entities import use_subscription
+from busproof.exploration.metamorphic.follow_ups import SourceSequence, send_follow_up
+from busproof.exploration.metamorphic.search import LATER, MetamorphicSearch
+from busproof.exploration.metamorphic.transformations import (
+    CIRCUMSTANCES,
+    ENTITIES,
+    Variant,
+    VariantChooser,
+    request_kinds,
+)
 from busproof.exploration.sizes import SIZES
-from busproof.history.records import ELSEWHERE, Record, ScenarioVerdict, Started, StepResult
+from busproof.history.records import METAMORPHIC, Record, ScenarioVerdict, Started, StepResult
 from busproof.model import Family
 from busproof.model.answers import Answer
 from busproof.model.keys import Keys
@@ -31,7 +37,7 @@ from busproof.model.state import Entity, Transaction
 from busproof.model.transactions import Transactions
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import memory
-from busproof.steps.played import LONGEST, PlayedScenarios
+from busproof.steps.source_sequences import LONGEST, SourceSequences
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 POLICIES = ("round-robin", "random", "hostile")
@@ -58,25 +64,30 @@ EVERYTHING = (
 )
 
 
-class EachWay(Elsewhere):
-    """Asks each sequence in every way, or in some of them."""
+class EachWay(MetamorphicSearch):
+    """Asks each sequence in every variant, or in some of them."""
 
     some = slice(None)
 
-    def _drawn(self) -> Any:
-        ways = [(place, manner) for place in PLACES for manner in MANNERS][1:]
-        return [(one, way) for one in self._played for way in ways[self.some]]
+    def _draw_variants(self) -> Any:
+        variants = [
+            (entity, circumstance) for entity in ENTITIES for circumstance in CIRCUMSTANCES
+        ][1:]
+        return [(one, variant) for one in self._sources for variant in variants[self.some]]
 
 
 def searched(
-    adapter: ModelAdapter, played: Played, way: Way | None = None, some: slice = slice(None)
+    adapter: ModelAdapter,
+    source: SourceSequence,
+    variant: Variant | None = None,
+    some: slice = slice(None),
 ) -> list[Record]:
-    """Return the records of a search in every way, in some of them, or in one."""
+    """Return the records of a search in every variant, in some of them, or in one."""
     records: list[Record] = []
-    size = attrs.evolve(SIZES["quick"], elsewhere=1_000, shrinking=100, rules=1)
-    kind = EachWay if way is None else Elsewhere
+    size = attrs.evolve(SIZES["quick"], metamorphic=1_000, shrinking=100, rules=1)
+    kind = EachWay if variant is None else MetamorphicSearch
     terms = terms_of(adapter)
-    search = kind(adapter, terms, size=size, start=0, played=[played], write=records.append)
+    search = kind(adapter, terms, size=size, start=0, sources=[source], write=records.append)
     if isinstance(search, EachWay):
         search.some = some
     search.run()
@@ -86,7 +97,7 @@ def searched(
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_way_accuses_a_conforming_bus(policy: str) -> None:
-    """At the gate each policy is asked in a third of the ways, and all together in each."""
+    """At the gate each policy is asked in a third of the variants, and all together in each."""
     some = slice(None) if FULL else slice(POLICIES.index(policy), None, len(POLICIES))
     records = searched(ModelAdapter(policy=policy, seed=2), asked(EVERYTHING), some=some)
     assert {ScenarioVerdict.PASSED} == verdicts(records)
@@ -132,8 +143,8 @@ class ListsOnlyTen(Management):
 
 def test_list_that_is_cut_off_is_noticed_among_a_hundred_others() -> None:
     adapter = ModelAdapter(families={"management": ListsOnlyTen})
-    played = asked((EVERYTHING[0], v.ListQueues()))
-    assert ScenarioVerdict.FAILED in verdicts(searched(adapter, played))
+    source = asked((EVERYTHING[0], v.ListQueues()))
+    assert ScenarioVerdict.FAILED in verdicts(searched(adapter, source))
 
 
 class ThirdRenewalDoesNothing(Locks):
@@ -159,13 +170,13 @@ class ThirdRenewalDoesNothing(Locks):
         WrongBesideATransaction,
     ],
 )
-def test_fault_that_a_scenario_does_not_meet_is_noticed_elsewhere(
+def test_fault_that_a_scenario_does_not_meet_is_noticed_in_a_variant(
     locks: type[Locks],
 ) -> None:
     families = {"locks": locks}
-    played = asked(RENEWED, ModelAdapter(families=families))
-    assert isinstance(played.events[-1].outcome, v.Renewed), "the scenario notices nothing"
-    records = searched(ModelAdapter(families=families), played)
+    source = asked(RENEWED, ModelAdapter(families=families))
+    assert isinstance(source.events[-1].outcome, v.Renewed), "the scenario notices nothing"
+    records = searched(ModelAdapter(families=families), source)
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 
@@ -226,12 +237,12 @@ class TwelfthSendIsLost(Transactions):
     ],
     ids=["amid updates", "amid outages", "with pauses", "in transactions"],
 )
-def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_elsewhere(
+def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_in_a_variant(
     name: str, family: type[Family]
 ) -> None:
-    played = asked(HELD)
-    assert set() == verdicts(searched(ModelAdapter(), played)) - {ScenarioVerdict.PASSED}
-    records = searched(ModelAdapter(families={name: family}), played)
+    source = asked(HELD)
+    assert set() == verdicts(searched(ModelAdapter(), source)) - {ScenarioVerdict.PASSED}
+    records = searched(ModelAdapter(families={name: family}), source)
     assert ScenarioVerdict.FAILED in verdicts(records)
 
 
@@ -248,7 +259,9 @@ def test_some_messages_have_long_values_and_each_keeps_its_own() -> None:
 def test_short_state_of_a_session_is_made_long() -> None:
     commands: list[v.Command] = []
     state = v.SetSessionState(queue="q", session_id="s", state="x")
-    play([v.Event(command=state, outcome=v.Done())], lambda command, _: commands.append(command))
+    send_follow_up(
+        [v.Event(command=state, outcome=v.Done())], lambda command, _: commands.append(command)
+    )
     (changed,) = commands
     assert isinstance(changed, v.SetSessionState)
     assert len(changed.state or "") > 1_000
@@ -259,10 +272,10 @@ def test_search_records_each_sequence_with_its_place_and_its_manner() -> None:
     names = [record.scenario for record in records if isinstance(record, Started)]
     assert len(names) == len(set(names)) > 1
     started = next(record for record in records if isinstance(record, Started))
-    name, place, manner = started.scenario.split(", ")
-    assert ("a scenario", ELSEWHERE) == (name, started.feature)
-    assert place in PLACES
-    assert manner in MANNERS
+    name, entity, circumstance = started.scenario.split(", ")
+    assert ("a scenario", METAMORPHIC) == (name, started.feature)
+    assert entity in ENTITIES
+    assert circumstance in CIRCUMSTANCES
 
 
 def test_real_clock_gets_no_sequence() -> None:
@@ -270,20 +283,20 @@ def test_real_clock_gets_no_sequence() -> None:
     assert [] == searched(ModelAdapter(clock=v.Clock.REAL), asked(RENEWED))
 
 
-def chosen(commands: Sequence[v.Command], times: int) -> list[Way | None]:
-    """Return the ways that are chosen one after another for the same sequence."""
-    ways, events = Ways(Random(1)), asked(commands).events
-    return [ways.chosen_for(kinds_of(events)) for _ in range(times)]
+def chosen(commands: Sequence[v.Command], times: int) -> list[Variant | None]:
+    """Return the variants that are chosen one after another for the same sequence."""
+    variants, events = VariantChooser(Random(1)), asked(commands).events
+    return [variants.choose_for(request_kinds(events)) for _ in range(times)]
 
 
 def test_way_needs_the_commands_that_it_changes() -> None:
     assert [None] == chosen((v.GetQueue(queue="q"),), 1)
     looks = (v.GetQueue(queue="q"), v.Peek(queue="q"), v.Peek(queue="q", count=2))
     commands = (EVERYTHING[0], *looks, v.DeleteQueue(queue="q"))
-    ways = [way for way in chosen(commands, 20) if way is not None]
+    variants = [variant for variant in chosen(commands, 20) if variant is not None]
     subscriptions = {"on a subscription", "on two subscriptions"}
-    assert {"where it was", *subscriptions} == {place for place, _ in ways}
-    assert {how for _, how in ways} == {
+    assert {"where it was", *subscriptions} == {entity for entity, _ in variants}
+    assert {how for _, how in variants} == {
         "as it was",
         "after a hundred others",
         "after an outage",
@@ -291,18 +304,22 @@ def test_way_needs_the_commands_that_it_changes() -> None:
         "after refusals",
         "in an outage",
     }
-    assert ("where it was", "as it was") not in ways
+    assert ("where it was", "as it was") not in variants
 
 
 def test_each_place_and_each_manner_has_its_turn() -> None:
-    ways = [way for way in chosen(EVERYTHING, max(len(PLACES), len(MANNERS)) + 1) if way]
-    assert set(PLACES) == {place for place, _ in ways}
-    assert set(MANNERS) == {manner for _, manner in ways}
+    variants = [
+        variant
+        for variant in chosen(EVERYTHING, max(len(ENTITIES), len(CIRCUMSTANCES)) + 1)
+        if variant
+    ]
+    assert set(ENTITIES) == {entity for entity, _ in variants}
+    assert set(CIRCUMSTANCES) == {circumstance for _, circumstance in variants}
 
 
 def test_locks_and_numbers_are_those_of_the_same_messages_this_time() -> None:
     """A message gets another number behind others, and another token with it."""
-    played = asked(EVERYTHING[:9])
+    source = asked(EVERYTHING[:9])
     adapter = ModelAdapter()
     sequence = Watch(adapter, terms_of(adapter)).opened()
     for command in (EVERYTHING[0], *(sent(f"before {number}") for number in range(20))):
@@ -310,10 +327,10 @@ def test_locks_and_numbers_are_those_of_the_same_messages_this_time() -> None:
     while isinstance(event_of(sequence).outcome, v.Received):
         pass
     before = len(sequence.events)
-    play(played.events[1:], sequence.ask)
+    send_follow_up(source.events[1:], sequence.ask)
     now = sequence.events[before:]
-    assert [event.command for event in now] != [event.command for event in played.events[1:]]
-    assert [type(event.outcome) for event in played.events[1:]] == [
+    assert [event.command for event in now] != [event.command for event in source.events[1:]]
+    assert [type(event.outcome) for event in source.events[1:]] == [
         type(event.outcome) for event in now
     ]
 
@@ -326,14 +343,14 @@ def event_of(sequence: Any) -> v.Event:
 
 
 def test_command_is_left_out_if_its_lock_does_not_exist_this_time() -> None:
-    played = asked(EVERYTHING[:5])
+    source = asked(EVERYTHING[:5])
     commands: list[v.Command] = []
 
     def empty(command: v.Command, _: str) -> v.Event:
         commands.append(command)
         return v.Event(command=command, outcome=v.Empty())
 
-    play(played.events, empty)
+    send_follow_up(source.events, empty)
     assert [v.CreateQueue, v.Send, v.Send, v.Receive] == [type(one) for one in commands]
 
 
@@ -343,7 +360,7 @@ def test_dead_letters_of_a_queue_become_those_of_its_subscription() -> None:
     def note(command: v.Command, _: str) -> None:
         paths.append(getattr(command, "queue", ""))
 
-    ask = on_a_subscription(note)
+    ask = use_subscription(note)
     for command in (EVERYTHING[0], sent("a"), v.Receive(queue="q" + v.DEAD_LETTERS)):
         ask(command, "c1")
     assert ["", "", "q", "q/subscriptions/s/$deadletterqueue"] == paths
@@ -364,10 +381,10 @@ def test_undeclared_requests_are_left_out() -> None:
 
 
 def test_scenarios_that_are_long_alike_or_failed_are_not_kept() -> None:
-    kept = PlayedScenarios()
+    kept = SourceSequences()
     events = asked(RENEWED).events
     for name in ("a", "b"):
         kept.keep(name, events, ())
     kept.keep("c", events[:2] * LONGEST, ())
     kept.keep("d", events[:2], [StepResult(keyword="When", text="", result="failed")])
-    assert ["a"] == [played.name for played in kept.sequences]
+    assert ["a"] == [source.name for source in kept.sequences]

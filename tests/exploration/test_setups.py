@@ -4,14 +4,14 @@ from typing import Any
 
 import attrs
 import pytest
-from played_again import MINUTE, RENEWED, asked, verdicts
+from source_sequences import MINUTE, RENEWED, asked, verdicts
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
-from busproof.exploration.elsewhere.playing import play
-from busproof.exploration.elsewhere.search import Elsewhere
-from busproof.exploration.elsewhere.ways import Way
 from busproof.exploration.machine import terms_of
+from busproof.exploration.metamorphic.follow_ups import send_follow_up
+from busproof.exploration.metamorphic.search import MetamorphicSearch
+from busproof.exploration.metamorphic.transformations import Variant
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, ScenarioVerdict
 
@@ -93,7 +93,7 @@ class DeletesByPrefix(ModelAdapter):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "way"),
+    ("kind", "variant"),
     [
         (CompletesBothCopies, ("on two subscriptions", "as it was")),
         (KeepsTheFirstSettings, ("where it was", "after predecessors")),
@@ -103,18 +103,20 @@ class DeletesByPrefix(ModelAdapter):
         (DeletesByPrefix, ("where it was", "beside deletions")),
     ],
 )
-def test_fault_that_only_one_way_meets_is_noticed(kind: type[ModelAdapter], way: Way) -> None:
-    played = asked((*RENEWED, v.Complete(queue="q", lock_token="@3"), v.GetQueue(queue="q")))
+def test_fault_that_only_one_variant_meets_is_noticed(
+    kind: type[ModelAdapter], variant: Variant
+) -> None:
+    source = asked((*RENEWED, v.Complete(queue="q", lock_token="@3"), v.GetQueue(queue="q")))
 
-    class OneWay(Elsewhere):
-        def _drawn(self) -> Any:
-            return [(played, way)]
+    class OneWay(MetamorphicSearch):
+        def _draw_variants(self) -> Any:
+            return [(source, variant)]
 
     records: list[Record] = []
     size = attrs.evolve(SIZES["quick"], shrinking=100, rules=1)
     adapter = kind()
     search = OneWay(
-        adapter, terms_of(adapter), size=size, start=0, played=[played], write=records.append
+        adapter, terms_of(adapter), size=size, start=0, sources=[source], write=records.append
     )
     search.run()
     assert ScenarioVerdict.FAILED in verdicts(records)
@@ -128,7 +130,7 @@ def test_creation_gets_settings_that_are_not_the_defaults() -> None:
 
     created = v.CreateQueue(queue="q", max_delivery_count=3)
     topic = v.CreateTopic(topic="t", duplicate_window=MINUTE)
-    play([v.Event(command=one, outcome=v.Done()) for one in (created, topic)], note)
+    send_follow_up([v.Event(command=one, outcome=v.Done()) for one in (created, topic)], note)
     queue, other = commands
     assert isinstance(queue, v.CreateQueue)
     assert isinstance(other, v.CreateTopic)

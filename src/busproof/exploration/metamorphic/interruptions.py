@@ -1,11 +1,11 @@
-"""Manners that put something between the requests: updates, outages, pauses, renewals."""
+"""Circumstances that put something between the requests: updates, outages, pauses, renewals."""
 
 import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere.places import Ask
+from busproof.exploration.metamorphic.entities import Ask
 from busproof.history.codec import unstructure
 from busproof.history.lines import encode_line
 from busproof.judging.past import views_of
@@ -13,10 +13,10 @@ from busproof.judging.past import views_of
 __all__ = [
     "HANDLING",
     "RESTING",
-    "amid_outages",
-    "amid_updates",
-    "with_pauses",
-    "with_renewals",
+    "interrupt_by_outages",
+    "interrupt_by_pauses",
+    "interrupt_by_renewals",
+    "interrupt_by_updates",
 ]
 
 HOUR: Final = 3_600 * v.MICROSECONDS
@@ -60,7 +60,7 @@ RENEWALS: Final = 80
 """Maximum number of renewals of one lock."""
 
 
-def amid_updates(ask: Ask) -> Ask:
+def interrupt_by_updates(ask: Ask) -> Ask:
     """Update the entity after each request about messages, each time another setting of it.
 
     A disabled entity is made active again at once, and some updates are refused.
@@ -92,7 +92,7 @@ def _update(name: str, settings: Mapping[str, Any], *, of_topic: bool) -> v.Comm
     return v.UpdateQueue(queue=name, **settings)
 
 
-def amid_outages(ask: Ask) -> Ask:
+def interrupt_by_outages(ask: Ask) -> Ask:
     """Let the partition of the last message be down and recover after each request about it."""
     partitioned: dict[str, bool] = {}
     last: dict[str, int] = {}
@@ -126,7 +126,7 @@ def _partition_of(event: v.Event) -> int | None:
     return next((number >> v.SEQUENCE_BITS for number in numbers if number is not None), None)
 
 
-def with_pauses(ask: Ask) -> Ask:
+def interrupt_by_pauses(ask: Ask) -> Ask:
     """Let half a day pass after each request that leaves nothing locked."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -138,7 +138,7 @@ def with_pauses(ask: Ask) -> Ask:
     return asks
 
 
-def with_renewals(ask: Ask) -> Ask:
+def interrupt_by_renewals(ask: Ask) -> Ask:
     """Renew each lock that is renewed for a whole hour more, each time shortly before it ends."""
     durations: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""Search for failures in sequences of scenarios that are sent again elsewhere."""
+"""Search for failures in sequences of scenarios that are transformed and sent again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -6,26 +6,33 @@ from random import Random
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere.places import Ask
-from busproof.exploration.elsewhere.playing import Played, play
-from busproof.exploration.elsewhere.ways import MANNERS, PLACES, Kinds, Way, Ways, kinds_of
 from busproof.exploration.machine import Sequence as Run
+from busproof.exploration.metamorphic.entities import Ask
+from busproof.exploration.metamorphic.follow_ups import SourceSequence, send_follow_up
+from busproof.exploration.metamorphic.transformations import (
+    CIRCUMSTANCES,
+    ENTITIES,
+    RequestKinds,
+    Variant,
+    VariantChooser,
+    request_kinds,
+)
 from busproof.exploration.search import Search
 from busproof.exploration.sizes import Size
-from busproof.history.records import ELSEWHERE, Record, Started
+from busproof.history.records import METAMORPHIC, Record, Started
 from busproof.judging.applicability import Terms
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.past import is_eventful
 from busproof.judging.required_capabilities import needs
 
-__all__ = ["Elsewhere", "drawn"]
+__all__ = ["MetamorphicSearch", "draw_variants"]
 
 LATER: Final = 86_400 * v.MICROSECONDS
 """Age of each namespace: scenarios begin in a new one."""
 
 
-class Elsewhere(Search):
-    """Search in sequences of scenarios, each sent in another place, in another manner, or both.
+class MetamorphicSearch(Search):
+    """Search in sequences of scenarios, each with other entities, in other circumstances, or both.
 
     On a real clock nothing is sent, because the sequences wait.
 
@@ -34,7 +41,7 @@ class Elsewhere(Search):
         terms: the rules in force, and the oracle.
         size: the limits.
         start: the seed of the random choices.
-        played: the sequences.
+        sources: the sequences.
         write: receives the records.
     """
 
@@ -45,36 +52,38 @@ class Elsewhere(Search):
         *,
         size: Size,
         start: int,
-        played: Sequence[Played],
+        sources: Sequence[SourceSequence],
         write: Callable[[Record], None],
     ) -> None:
         super().__init__(adapter, terms, size=size, write=write)
         self._start = start
-        self._played = played
+        self._sources = sources
 
     @seldom_collected()
     def run(self) -> None:
-        """Send sequences elsewhere, as many as the size allows."""
+        """Send follow-ups, as many as the size allows."""
         if self._real:
             return
-        for played, way in islice(self._drawn(), self._size.elsewhere):
+        for source, variant in islice(self._draw_variants(), self._size.metamorphic):
             if not self._goes_on():
                 return
-            self.send(played, *way)
+            self.send(source, *variant)
 
-    def _drawn(self) -> Iterator[tuple[Played, Way]]:
-        for number, way in drawn([kinds_of(played.events) for played in self._played], self._start):
-            yield self._played[number], way
+    def _draw_variants(self) -> Iterator[tuple[SourceSequence, Variant]]:
+        for number, variant in draw_variants(
+            [request_kinds(source.events) for source in self._sources], self._start
+        ):
+            yield self._sources[number], variant
 
-    def send(self, played: Played, place: str, manner: str) -> None:
-        """Send one sequence in a place and a manner."""
-        name = f"{played.name}, {place}, {manner}"
-        run = self._begun(Started(scenario=name, feature=ELSEWHERE))
+    def send(self, source: SourceSequence, entity: str, circumstance: str) -> None:
+        """Send the follow-up of one sequence with these entities and circumstances."""
+        name = f"{source.name}, {entity}, {circumstance}"
+        run = self._begun(Started(scenario=name, feature=METAMORPHIC))
         try:
-            ask = PLACES[place].wrapped(MANNERS[manner].wrapped(self._declared(run)))
+            ask = ENTITIES[entity].wrapped(CIRCUMSTANCES[circumstance].wrapped(self._declared(run)))
             run.ask(v.AdvanceClock(duration=LATER), "c1")
-            play(played.events, ask)
-            if MANNERS[manner].is_looked_at or any(map(_is_looked_at, played.events)):
+            send_follow_up(source.events, ask)
+            if CIRCUMSTANCES[circumstance].is_looked_at or any(map(_is_looked_at, source.events)):
                 run.look_at_everything()
         finally:
             self.closed(run)
@@ -91,23 +100,23 @@ class Elsewhere(Search):
         return ask
 
 
-def drawn(played: Sequence[Kinds], start: int) -> Iterator[tuple[int, Way]]:
-    """Yield sequences with the ways to send them, until no way is new for any of them.
+def draw_variants(sources: Sequence[RequestKinds], start: int) -> Iterator[tuple[int, Variant]]:
+    """Yield sequences with their variants, until no variant is new for any of them.
 
     Args:
-        played: the kinds of requests of each sequence; they are yielded by their places.
+        sources: the kinds of requests of each sequence, which is yielded by its number.
         start: the seed of the random choices.
     """
     random = Random(start)  # noqa: S311 - repeatable choices, not secrets
-    ways = Ways(random)
-    left = list(range(len(played)))
+    chooser = VariantChooser(random)
+    left = list(range(len(sources)))
     while left:
         again = []
         for number in random.sample(left, len(left)):
-            way = ways.chosen_for(played[number])
-            if way is not None:
+            variant = chooser.choose_for(sources[number])
+            if variant is not None:
                 again.append(number)
-                yield number, way
+                yield number, variant
         left = again
 
 

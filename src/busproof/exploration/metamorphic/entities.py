@@ -1,7 +1,7 @@
-"""Places: another entity takes the part of each queue of a sequence.
+"""Entities: another one takes the part of each queue of a sequence.
 
-Each place is a function that wraps the sending of commands: it gets a command of the original
-sequence, sends one or more commands in its place, and returns the event with the answer to it.
+Each transformation is a function that wraps the sending of commands: it gets a command of the
+source, sends one or more commands in its place, and returns the event with the answer to it.
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -16,13 +16,13 @@ __all__ = [
     "RECEIVING",
     "Ask",
     "Wrapper",
-    "behind_a_queue_that_forwards",
-    "in_a_dead_letter_queue",
-    "in_a_session",
-    "in_a_session_of_a_subscription",
-    "on_a_subscription",
-    "on_two_subscriptions",
-    "where_it_was",
+    "forward_to_queue",
+    "keep_as_is",
+    "use_dead_letter_queue",
+    "use_session",
+    "use_session_of_subscription",
+    "use_subscription",
+    "use_two_subscriptions",
 ]
 
 Ask = Callable[[v.Command, str], v.Event | None]
@@ -49,12 +49,12 @@ SENDING: Final = (
 """Requests about a topic or a queue where messages are sent."""
 
 
-def where_it_was(ask: Ask) -> Ask:
+def keep_as_is(ask: Ask) -> Ask:
     """Send each command as it is."""
     return ask
 
 
-def on_a_subscription(ask: Ask) -> Ask:
+def use_subscription(ask: Ask) -> Ask:
     """Replace each queue by a topic of the same name, and a subscription that is received from."""
     queues: set[str] = set()
 
@@ -98,7 +98,7 @@ def _as_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription
     return topic, subscription
 
 
-def on_two_subscriptions(ask: Ask) -> Ask:
+def use_two_subscriptions(ask: Ask) -> Ask:
     """Replace each queue by a topic with two subscriptions, and receive from both in turn."""
     queues: set[str] = set()
     tokens: dict[str, str] = {}
@@ -120,7 +120,7 @@ def on_two_subscriptions(ask: Ask) -> Ask:
                     numbers[view.sequence_number or 0] = same.sequence_number or 0
         return event
 
-    on_first = on_a_subscription(ask)
+    on_first = use_subscription(ask)
     return asks
 
 
@@ -142,7 +142,7 @@ def _for_the_second(
     return made
 
 
-def in_a_dead_letter_queue(ask: Ask) -> Ask:
+def use_dead_letter_queue(ask: Ask) -> Ask:
     """Dead-letter each message that is sent; receive from the dead-letter queue."""
     queues: set[str] = set()
     scheduled_for: set[str] = set()
@@ -193,7 +193,7 @@ RECEIVING: Final = (
 )
 
 
-def in_a_session(ask: Ask) -> Ask:
+def use_session(ask: Ask) -> Ask:
     """Require sessions of each queue; send everything in one session, and receive from that."""
     sessions: dict[str, str] = {}
 
@@ -234,12 +234,12 @@ def _is_alike(outcome: v.Outcome, refused: v.Refused) -> bool:
     return isinstance(outcome, v.Refused) and outcome.error is refused.error
 
 
-def in_a_session_of_a_subscription(ask: Ask) -> Ask:
+def use_session_of_subscription(ask: Ask) -> Ask:
     """Replace each queue by a subscription that requires sessions."""
-    return in_a_session(on_a_subscription(ask))
+    return use_session(use_subscription(ask))
 
 
-def behind_a_queue_that_forwards(ask: Ask) -> Ask:
+def forward_to_queue(ask: Ask) -> Ask:
     """Send everything to another queue, which forwards it."""
     queues: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Manners: the same requests in other circumstances, or made in another way."""
+"""Circumstances: the same requests beside others, or made in another way."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -7,17 +7,17 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.elsewhere.places import Ask
+from busproof.exploration.metamorphic.entities import Ask
 from busproof.judging.past import views_of
 
 __all__ = [
-    "after_a_hundred_others",
-    "after_an_outage",
-    "among_a_hundred_others",
-    "in_batches",
-    "in_transactions",
-    "more_slowly",
-    "with_deletion",
+    "add_hundred_entities",
+    "precede_by_hundred_messages",
+    "precede_by_outage",
+    "receive_and_delete",
+    "slow_down",
+    "use_batches",
+    "use_transactions",
 ]
 
 SLOWER: Final = 100
@@ -34,7 +34,7 @@ TOGETHER: Final = 12
 """Messages of the first transaction of a sequence that sends."""
 
 
-def in_transactions(ask: Ask) -> Ask:
+def use_transactions(ask: Ask) -> Ask:
     """Settle first in a transaction that is rolled back, then in one that is committed.
 
     Messages are sent in transactions, too, the first one with others behind it. A committed
@@ -76,7 +76,7 @@ def _changed(command: Any, **changed: Any) -> v.Command:
     return evolved
 
 
-def in_batches(ask: Ask) -> Ask:
+def use_batches(ask: Ask) -> Ask:
     """Send each message together with another one, receive two, and settle in batches."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -129,7 +129,7 @@ def _as_batch(command: v.Settlement) -> v.Command:
     )
 
 
-def with_deletion(ask: Ask) -> Ask:
+def receive_and_delete(ask: Ask) -> Ask:
     """Delete deferred messages, and those of a batch, when they are received."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -140,7 +140,7 @@ def with_deletion(ask: Ask) -> Ask:
     return asks
 
 
-def more_slowly(ask: Ask) -> Ask:
+def slow_down(ask: Ask) -> Ask:
     """Let everything take a hundred times as long: minutes become hours, and hours days."""
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
@@ -171,7 +171,7 @@ def _slower(message: v.Message) -> v.Message:
     return attrs.evolve(message, time_to_live=message.time_to_live * SLOWER)
 
 
-def after_a_hundred_others(ask: Ask) -> Ask:
+def precede_by_hundred_messages(ask: Ask) -> Ask:
     """Let a hundred messages pass through each queue before anything else.
 
     Some of them are locked at once, and completed one by one; the others are deleted.
@@ -204,7 +204,7 @@ def after_a_hundred_others(ask: Ask) -> Ask:
     return asks
 
 
-def among_a_hundred_others(ask: Ask) -> Ask:
+def add_hundred_entities(ask: Ask) -> Ask:
     """Create a hundred more of whatever is listed, before it is listed for the first time."""
     listed: set[v.Command] = set()
     numbers = count(1)
@@ -239,7 +239,7 @@ def _another(command: v.Command, name: str) -> v.Command | None:
     return None
 
 
-def after_an_outage(ask: Ask) -> Ask:
+def precede_by_outage(ask: Ask) -> Ask:
     """Let a partition of each queue be down and recover before anything else.
 
     Another queue has an outage that lasts, and a transaction that stays open.

@@ -1,4 +1,4 @@
-"""Play the events of a sequence again, with the locks and numbers that it gets this time."""
+"""Send the commands of a source again, with the locks and numbers that it gets this time."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,10 +7,10 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.cargo import laden, unusual
-from busproof.exploration.elsewhere.places import Ask
+from busproof.exploration.metamorphic.entities import Ask
 from busproof.judging.past import views_of
 
-__all__ = ["Played", "play"]
+__all__ = ["SourceSequence", "send_follow_up"]
 
 Place = tuple[int, int]
 """Index of an event, and of a message in its answer."""
@@ -20,14 +20,14 @@ SHORT: Final = 100
 
 
 @attrs.frozen(kw_only=True)
-class Played:
-    """A sequence that was played, with its name."""
+class SourceSequence:
+    """The sequence of a scenario, with its name."""
 
     name: str
     events: tuple[v.Event, ...] = attrs.field(repr=False)
 
 
-def play(events: Sequence[v.Event], ask: Ask) -> None:
+def send_follow_up(events: Sequence[v.Event], ask: Ask) -> None:
     """Send the commands of these events again.
 
     Lock tokens and sequence numbers are replaced by those that the same message got in the same

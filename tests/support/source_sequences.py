@@ -1,4 +1,4 @@
-"""Sequences that are played once, to be sent again elsewhere."""
+"""Sequences of scenarios, to be transformed and sent again."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +7,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
-from busproof.exploration.elsewhere.playing import Played
 from busproof.exploration.machine import Watch, terms_of
+from busproof.exploration.metamorphic.follow_ups import SourceSequence
 from busproof.history.records import Ended, Record, ScenarioVerdict
 
 __all__ = ["MINUTE", "RENEWED", "asked", "sent", "verdicts"]
@@ -21,7 +21,7 @@ def sent(body: str, **properties: Any) -> v.Send:
     return v.Send(queue="q", message=v.Message(body=body, **properties))
 
 
-def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) -> Played:
+def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) -> SourceSequence:
     """Return the sequence of these commands, as a scenario plays it.
 
     Tokens and numbers may be references: `@0` is the token of the message that command 0 got.
@@ -31,7 +31,7 @@ def asked(commands: Sequence[v.Command], adapter: ModelAdapter | None = None) ->
     sequence = watch.opened()
     for command in commands:
         sequence.ask(referring(command, sequence.events), "c1")
-    return Played(name="a scenario", events=tuple(sequence.events))
+    return SourceSequence(name="a scenario", events=tuple(sequence.events))
 
 
 def referring(command: Any, events: Sequence[v.Event]) -> v.Command:
