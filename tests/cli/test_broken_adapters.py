@@ -143,7 +143,7 @@ def test_an_adapter_that_declares_nothing_is_asked_for_nothing_else(busproof, bu
 
 IN_PROCESS = """
 import os
-from busproof import vocabulary as v
+from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.vocabulary.commands import Send
 

@@ -9,7 +9,7 @@ from busproof.reports import conformance as reports
 pytestmark = pytest.mark.slow
 
 BUSES = """
-from busproof import vocabulary as v
+from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.vocabulary.commands import Receive, Schedule, Send, SendBatch
 from busproof.vocabulary.outcomes import Indeterminate, Received

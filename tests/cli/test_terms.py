@@ -35,7 +35,7 @@ AGAINST_THE_FEATURES = {"TXN-REFUSAL=at-commit", "TXN-REFUSAL=either"}
 
 DECLARING_LESS = """
 import attrs
-from busproof import vocabulary as v
+from busproof.adapters.base import Observed
 from busproof.vocabulary.capabilities import Capability
 from busproof.adapters.model import ModelAdapter
 

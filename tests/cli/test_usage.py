@@ -160,7 +160,7 @@ def test_a_name_is_free_again_after_a_wrong_adapter(busproof):
 
 
 FACTORIES = """
-from busproof import vocabulary as v
+from busproof.adapters.base import Declaration, Implementation
 from busproof.adapters.model import ModelAdapter
 
 def raises():
