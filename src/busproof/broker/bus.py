@@ -102,8 +102,11 @@ class Bus:
         self._policy, self._seed = policy, seed
         random = Random(seed)  # noqa: S311 - repeatable choices, not secrets
         self._choices = self._choosing = choices_of(policy, random)
+        self.is_regular = self.is_trusted and isinstance(self._choices, RoundRobin)
+        """Whether it always makes the regular choice, so that its answers can be foreseen."""
         self._patient = patient(self._choices)
         self.clock = v.Clock(clock)
+        self._is_real = self.clock is v.Clock.REAL
         self._monotonic, self._started = monotonic, monotonic()
         self._due = DueTimers()
         self.epoch = int(time.time() * v.MICROSECONDS)
@@ -124,11 +127,6 @@ class Bus:
         self.decisions, self.traffic = Decisions(), Traffic()
         self.watcher: Watching | None = None
         """Follows all decisions; `None` if nobody does."""
-
-    @property
-    def is_regular(self) -> bool:
-        """Whether it always makes the regular choice, so that its answers can be foreseen."""
-        return self.is_trusted and isinstance(self._choices, RoundRobin)
 
     @property
     def slack(self) -> int:
@@ -375,7 +373,7 @@ class Bus:
         """Advance a real clock, and run due timers; return whether some are left for later."""
         namespace = self.namespace
         now = before = namespace.now
-        if not self._moment.depth and self.clock is v.Clock.REAL:
+        if self._is_real and not self._moment.depth:
             now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
         if namespace.timers.is_due(now):
             return self._due.run(namespace, now, self._step)

@@ -30,8 +30,10 @@ class Copies:
         """Forget what is known if an entity has changed."""
         if self._known:
             entities = self._namespace.entities
-            if any(thing is entities or type(thing) is Entity for thing, _, _ in changes):
-                self._known.clear()
+            for thing, _, _ in changes:
+                if thing is entities or type(thing) is Entity:
+                    self._known.clear()
+                    break
 
     def of(self, path: str, hops: int = MOST_HOPS) -> int:
         """Return the copies of a message sent to an entity that forwards it so often at most."""

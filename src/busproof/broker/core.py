@@ -48,6 +48,9 @@ LARGEST_OF_PREMIUM: Final = 1_048_576
 LARGEST_STOOD_FOR: Final = 100_000_000
 """Maximum size that a small message may stand for, in bytes: the largest in any tier."""
 
+NOBODY: Final[OrderedDict[Waiter, None]] = OrderedDict()
+"""The line of a place where no link waits."""
+
 SAYS_AGAIN: Final = 10.0
 """Minimum time between repetitions of a warning, in seconds."""
 
@@ -218,7 +221,8 @@ class Hub:
 
     def _line(self, place: Place) -> OrderedDict[Waiter, None]:
         path, session_id = place
-        return self._waiting.get(path, {}).get(session_id, OrderedDict())
+        lines = self._waiting.get(path)
+        return NOBODY if lines is None else lines.get(session_id, NOBODY)
 
     def _tidy(self, place: Place) -> None:
         """Remove the line of links for an entity and a session if it is empty."""

@@ -20,7 +20,7 @@ class Owner(Protocol):
     def flows(self) -> int:
         """Number of Flow frames that the client has sent."""
 
-    def flush(self) -> None:
+    def flush(self) -> object:
         """Write the engine's output."""
 
     def answer_drain(self, link: bytes, count: int) -> None:

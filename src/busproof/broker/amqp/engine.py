@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, cast
 
-from proton import Event, Link, ProtonException
+from proton import Event, Link
 
 from busproof.broker.amqp import native
 from busproof.broker.amqp.backlog import Backlog
@@ -96,6 +96,7 @@ class Connection(asyncio.Protocol):
         self._whole = Engine.within(hub.limits)
         self._engine, self._collector = self._whole.transport, self._whole.collector
         self._endpoint = self._whole.endpoint
+        self._transport, self._events = native.raw(self._engine), native.raw(self._collector)
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
 
@@ -141,12 +142,12 @@ class Connection(asyncio.Protocol):
         """Handle bytes received from the client."""
         if (listener := self.hub.disturbances.listener) is not None:
             listener.note(self.name, data, by_client=True)
-        self._watch(lambda: self._take(data))
+        self._watch(self._take, data)
 
-    def _watch(self, handle: Callable[[], None]) -> None:
+    def _watch(self, handle: Callable[..., None], *given: bytes) -> None:
         """Run a handler; if it fails, end only this client's connection."""
         try:
-            handle()
+            handle(*given)
         except Exception as error:  # noqa: BLE001 - a fault ends one connection, not the broker
             if is_unreadable(error):
                 sentence = f"The data cannot be read: {type(error).__name__}."
@@ -290,8 +291,7 @@ class Connection(asyncio.Protocol):
         self._pumping = True
         try:
             self._dispatch()
-            self.flush()
-            if self._dispatch():  # writing can raise further events
+            if self.flush() and self._dispatch():  # writing can raise further events
                 self.flush()
         finally:
             self._pumping = False
@@ -329,17 +329,20 @@ class Connection(asyncio.Protocol):
         # It held much.
         self.hub.freed.note(MANY)
 
-    def flush(self) -> None:
-        """Write the engine's output."""
-        waiting = 0
-        while self._wire.is_open and (waiting := self._engine.pending()) > 0:
-            if not (data := self._engine.peek(waiting)):
-                return
-            self._wire.write(self._outgoing.feed(bytes(data)))
-            self._engine.pop(len(data))
+    def flush(self) -> bool:
+        """Write the engine's output; return whether there was any."""
+        if not self._wire.is_open:
+            return False
+        transport = self._transport
+        was_any = False
+        while (waiting := native.pending(transport)) > 0:
+            was_any = True
+            self._wire.write(self._outgoing.feed(native.output(transport, waiting)))
+            native.pop_output(transport, waiting)
         self.backlog.look()
         if waiting < 0:  # the engine has closed its output
             self.drop()
+        return was_any
 
     @property
     def flows(self) -> int:
@@ -380,49 +383,46 @@ class Connection(asyncio.Protocol):
     def _push(self) -> None:
         """Give the engine the next piece of the received bytes."""
         piece, self._batch = self._pieces.popleft()
-        if self._engine.capacity() <= 0:
+        transport = self._transport
+        if native.capacity(transport) <= 0:
             self.flush()
-        room = self._engine.capacity()
-        try:
-            if room > 0:
-                self._engine.push(piece[:room])
-        except ProtonException:
-            room = 0
-        if room <= 0:
+        taken = native.push(transport, piece)
+        if taken <= 0:
             self._drop_received()
             self.drop()
-        elif room < len(piece):
-            self._pieces.appendleft((piece[room:], self._batch))
+        elif taken < len(piece):
+            self._pieces.appendleft((piece[taken:], self._batch))
 
     def _dispatch(self) -> bool:
-        """Handle the engine's events; return whether there were any."""
-        if self._turns.is_between:
+        """Handle the engine's events; return whether there were any to handle."""
+        turns = self._turns
+        if turns.is_between:
             # Between this client's turns others have theirs; its events wait for the next turn.
             return False
         was_any = False
-        events = native.raw(self._collector)
+        events = self._events
         flows = self._numbering.flows
-        if not native.next_event(events) and self._turns.is_idle:
-            self._flows_seen = flows if not self._pieces else self._flows_seen
-            return False
-        while self._turns.is_done() and (event := native.next_event(events)):
-            if self._turns.is_over():
+        while turns.is_done() and (event := native.next_event(events)):
+            if turns.is_over():
                 break
-            was_any = True
             kind = native.kind_of(event)
             try:
                 if kind == native.DELIVERY:
+                    was_any = True
                     self._links.delivered(native.delivery_of(event), batch=self._batch)
                 elif kind == FLOW and flows == self._flows_seen:
                     pass  # the engine has written a message, and the client has said nothing
                 elif (handle := self._handlers.get(kind)) is not None:
+                    was_any = True
                     self._links.finish()
                     handle(self._collector.peek())
             finally:
                 native.pop(events)
-        if not self._pieces and not native.next_event(events):
-            self._flows_seen = flows
-        self._links.finish()
+        else:
+            if turns.is_idle and not self._pieces:
+                self._flows_seen = flows
+        if was_any:
+            self._links.finish()
         return was_any
 
     def _opened(self, _: Event) -> None:

@@ -68,8 +68,7 @@ LONG_CODE: Final = b"\x00\x80" + bytes(7)
 SMALL_CODE: Final = 0x53
 LIST8: Final = 0xC0
 LISTS: Final = frozenset({0x45, LIST8, 0xD0})
-ARRAY32: Final = b"\xf0"
-ARRAYS: Final = (b"\xe0", ARRAY32)
+ARRAY8, ARRAY32 = b"\xe0", b"\xf0"
 OK, REFUSED = 0, 1
 VALUE: Final = 240
 """Memory that the engine uses for a value in its two trees, in bytes."""
@@ -339,7 +338,9 @@ def _may_be_dear(data: bytes, place: int, code: int, end: int) -> bool:
         # A short list has at most 255 bytes, so only an array within it can hold many values: ten
         # bytes can describe any number of nulls, which once blocked other clients for 90 ms.
         return data.find(ARRAY32, code, code + 3 + data[code + 2]) >= 0
-    return end - place > MOST_VALUES or any(data.find(kind, code, end) >= 0 for kind in ARRAYS)
+    if end - place > MOST_VALUES:
+        return True
+    return data.find(ARRAY8, code, end) >= 0 or data.find(ARRAY32, code, end) >= 0
 
 
 def _is_dear(frame: bytes) -> bool:
@@ -364,7 +365,7 @@ def _cost_of(frame: bytes) -> int:
 
 def _spread_of(frame: bytes) -> int:
     """Estimate the memory that the engine takes for a disposition with its messages, in bytes."""
-    if len(frame) <= SHORT_DISPOSITION and not any(kind in frame for kind in ARRAYS):
+    if len(frame) <= SHORT_DISPOSITION and ARRAY8 not in frame and ARRAY32 not in frame:
         return 0
     begins = frame[4] * 4
     try:

@@ -41,7 +41,7 @@ class Owner(Protocol):
     def permits(self, right: str, path: str) -> bool:
         """Return whether the client has a valid claim for a right on an entity."""
 
-    def flush(self) -> None:
+    def flush(self) -> object:
         """Write the engine's output to the client."""
 
     def pump(self) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "Raw",
     "Unfinished",
     "advance",
+    "capacity",
     "content",
     "credit",
     "delivery_of",
@@ -31,7 +32,11 @@ __all__ = [
     "name_of",
     "next_event",
     "outgoing_bytes",
+    "output",
+    "pending",
     "pop",
+    "pop_output",
+    "push",
     "queued",
     "raw",
     "send",
@@ -70,8 +75,16 @@ pop = cproton.pn_collector_pop
 credit = cproton.pn_link_credit
 grant = cproton.pn_link_flow
 queued = cproton.pn_link_queued
+capacity = cproton.pn_transport_capacity
+"""Return how many bytes a transport can take; negative if it takes none any more."""
 session_of = cproton.pn_link_session
 outgoing_bytes = cproton.pn_session_outgoing_bytes
+pending = cproton.pn_transport_pending
+"""Return how many bytes of output a transport has; negative once its output is closed."""
+push = cproton.pn_transport_push
+"""Give a transport received bytes; return how many it has taken, negative after an error."""
+pop_output = cproton.pn_transport_pop
+"""Remove bytes from a transport's output."""
 
 
 def raw(thing: Any) -> Raw:
@@ -98,6 +111,14 @@ def content(link: Raw, delivery: Raw) -> bytes:
     data = bytearray(size)
     # At the end of a transfer without unread bytes, the library returns an error and reads nothing.
     lib.pn_link_recv(link, ffi.from_buffer(data), size)
+    return bytes(data)
+
+
+def output(transport: Raw, size: int) -> bytes:
+    """Return the next bytes of a transport's output, which stay there."""
+    # The binding's own function for this would copy them once more.
+    data = bytearray(size)
+    lib.pn_transport_peek(transport, ffi.from_buffer(data), size)
     return bytes(data)
 
 

@@ -39,14 +39,17 @@ class Rota:
 
     def left(self) -> float:
         """Return the CPU time that is left for turns in this iteration, in seconds."""
-        now = time.thread_time()
+        return self.ends(now := time.thread_time()) - now
+
+    def ends(self, now: float) -> float:
+        """Return when the turns of this iteration are over, or were, in the thread's CPU time."""
         if self._ends is None:
             self._ends = now + TURN
         # The time may have passed in several iterations, each of which would cost a callback to end
         # it. So it begins anew in the one after it was used up.
         elif now >= self._ends and self._ending is None:
             self._ending = self._loop.call_soon(self._end_iteration)
-        return self._ends - now
+        return self._ends
 
     def is_free(self) -> bool:
         """Return whether nobody waits and there is time left."""
@@ -126,10 +129,10 @@ class Turns:
     def begin(self) -> None:
         """Begin a turn."""
         self.waits = False
-        left = max(0.0, self._rota.left())
         # The thread's own time: an embedded broker shares its process with the program around it.
-        self._ends = time.thread_time() + left
-        self._not_before = time.perf_counter() + left
+        now = time.thread_time()
+        self._ends = max(now, self._rota.ends(now))
+        self._not_before = time.perf_counter() + self._ends - now
 
     def end(self) -> None:
         """End the turn, even if work is left."""
