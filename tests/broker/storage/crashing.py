@@ -44,7 +44,7 @@ from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 from ..conftest import Served, launched, running
 
-__all__ = ["LOCK", "Round", "Victim", "dying", "moments"]
+__all__ = ["LOCK", "Round", "Victim", "checkpointing", "dying", "moments"]
 
 LOCK: Final = 1.0
 """How long a message stays locked, in seconds."""
@@ -141,6 +141,39 @@ sys.exit(main(["serve", *sys.argv[1:]]))
 """
 
 
+CHECKPOINTING: Final = """
+import os, signal, sys, threading, time
+from pathlib import Path
+from busproof.broker.storage import store
+from busproof.broker.storage.databases import Database
+from busproof.cli.main import main
+
+store.LOG = 64 * 1024
+checkpoint, left, after = Database.checkpoint, [int(os.environ["NUMBER"])], [0.0]
+
+
+def die(moment):
+    time.sleep(moment)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def cut(database, **how):
+    left[0] -= 1
+    if not left[0]:
+        moment = after[0] * float(os.environ["PART"])
+        threading.Thread(target=die, args=(moment,)).start()
+    began = time.perf_counter()
+    checkpoint(database, **how)
+    after[0] = time.perf_counter() - began
+    if left[0] <= 0:
+        Path(os.environ["ENDED"]).touch()
+
+
+Database.checkpoint = cut
+sys.exit(main(["serve", *sys.argv[1:]]))
+"""
+
+
 def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
     """A broker that kills itself while a dead letter goes from one database to another.
 
@@ -148,14 +181,28 @@ def dying(moves: int, done: int) -> "Callable[..., subprocess.Popen[str]]":
         moves: which one it is.
         done: in how many databases it is done by then, the namespace's own, which decides, first.
     """
+    return _launching(DYING, MOVES=str(moves), DONE=str(done))
 
+
+def checkpointing(number: int, part: float, ended: Path) -> "Callable[..., subprocess.Popen[str]]":
+    """A broker that kills itself while it brings a log into its database.
+
+    Args:
+        number: which checkpoint it is; the one before tells how long one takes.
+        part: the part of that time after which it dies.
+        ended: a file that it makes if the checkpoint has ended before that.
+    """
+    return _launching(CHECKPOINTING, NUMBER=str(number), PART=str(part), ENDED=str(ended))
+
+
+def _launching(program: str, **settings: str) -> "Callable[..., subprocess.Popen[str]]":
     def launch(*options: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, "-c", DYING, *options],
+            [sys.executable, "-c", program, *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"MOVES": str(moves), "DONE": str(done)},
+            env=os.environ | settings,
         )
 
     return launch

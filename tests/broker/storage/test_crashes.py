@@ -2,10 +2,12 @@
 
 import random
 import socket
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from work import PATIENCE
 
 from busproof.adapters.amqp.dialect import OVER_AMQP
 from busproof.judging.linearization.overlap import judged
@@ -17,11 +19,12 @@ from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import MICROSECONDS, Clock
 
 from ..conftest import FULL, launched
-from .crashing import Round, Victim, dying, moments
+from .crashing import Round, Victim, checkpointing, dying, moments
 
 pytestmark = pytest.mark.slow
 
-KILLS = 200 if FULL else 4
+KILLS = 150 if FULL else 4
+CHECKPOINTS = 50 if FULL else 2
 SLACK = MICROSECONDS // 2
 
 
@@ -81,23 +84,45 @@ def test_a_kill_between_the_halves_of_a_move_loses_and_doubles_nothing(
     victim: Victim, done: int
 ) -> None:
     """Before it is decided, after that, and with one half done."""
-    one = Round(done, victim.served, done)
+    one = round_with_death(victim, done, dying(moves=2, done=done))
+    assert any(isinstance(each, Done) for each in one.buried.values())
+
+
+def test_a_kill_within_a_checkpoint_loses_and_doubles_nothing(
+    victim: Victim, tmp_path: Path
+) -> None:
+    """A log may be in the database wholly, in part or not at all, and still be there or not."""
+    ended = tmp_path / "ended"
+    cut = 0
+    for number in range(CHECKPOINTS):
+        ended.unlink(missing_ok=True)
+        part = number / CHECKPOINTS
+        round_with_death(victim, number, checkpointing(number=2, part=part, ended=ended))
+        cut += not ended.exists()
+    assert cut > CHECKPOINTS // 4
+
+
+def round_with_death(
+    victim: Victim, number: int, launch: "Callable[..., subprocess.Popen[str]]"
+) -> Round:
+    """Have load on a broker until it kills itself; nothing is lost then, or there twice."""
+    one = Round(number, victim.served, number)
     one.create()
     victim.stop()
-    victim.start(dying(moves=2, done=done))
+    victim.start(launch)
     one.served = victim.served
 
-    def ended() -> None:
-        victim.served.process.wait(120)
+    def died() -> None:
+        victim.served.process.wait(PATIENCE)
         assert victim.is_over
 
-    one.run(ended, 0)
+    one.run(died, 0)
     victim.start(launched)
     one.served = victim.served
     one.look()
-    assert any(isinstance(each, Done) for each in one.buried.values())
-    assert [] == list(complaints(one))
+    assert [] == list(complaints(one)), f"kill {number}"
     assert_allowed(one)
+    return one
 
 
 def complaints(one: Round) -> Iterator[str]:
