@@ -17,9 +17,9 @@ from busproof import __version__
 from busproof import vocabulary as v
 from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, observed
 from busproof.errors import AdapterError, SparkError
-from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.pipeline.bus.bulk import SEQUENCES, answer_sequences
 from busproof.pipeline.bus.folding import COMMANDS
-from busproof.pipeline.session import said_by_spark, spark_session
+from busproof.pipeline.session import spark_error_line, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -179,14 +179,14 @@ class SparkAdapter:
         with path.open("w", encoding="utf-8") as file:
             for number, row in enumerate(rows):
                 file.write(json.dumps({"seed": number, **row}) + "\n")
-        return plan or told(self._spark.read.schema(SEQUENCES).json(str(path)))
+        return plan or answer_sequences(self._spark.read.schema(SEQUENCES).json(str(path)))
 
     def _keep(self, frame: "DataFrame", rows: list[dict[str, Any]]) -> None:
         """Run a plan, and store its answers for these rows."""
         try:
             answered = frame.collect()
         except Exception as error:
-            cause = said_by_spark(error)
+            cause = spark_error_line(error)
             if cause is None:
                 raise
             raise AdapterError(f"Spark failed: {cause}") from error

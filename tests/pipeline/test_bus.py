@@ -13,8 +13,8 @@ from busproof.adapters.spark import SparkAdapter
 from busproof.adapters.spark import adapter as adapter_module
 from busproof.adapters.spark.rehearsal import Rehearsal
 from busproof.history.codec import union_of
-from busproof.pipeline.bus.bulk import told
-from busproof.pipeline.bus.folding import COMMANDS, folded
+from busproof.pipeline.bus.bulk import answer_sequences
+from busproof.pipeline.bus.folding import COMMANDS, fold_requests
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     AdvanceClock,
@@ -69,7 +69,9 @@ def started(spark: SparkSession) -> Iterator[SparkAdapter]:
     """In the session that all tests of the pipeline share; its plan is made once."""
     assert spark is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adapter_module, "told", partial(told, kinds=kinds(*ASKED)))
+        patch.setattr(
+            adapter_module, "answer_sequences", partial(answer_sequences, kinds=kinds(*ASKED))
+        )
         yield SparkAdapter()
 
 
@@ -97,7 +99,7 @@ def test_every_command_is_covered_but_a_few() -> None:
 
 def test_the_expression_of_a_command_stays_small() -> None:
     """Spark analyses it anew in each process."""
-    assert [] == [kind for kind in COMMANDS if len(folded([kind])) > MOST_TEXT]
+    assert [] == [kind for kind in COMMANDS if len(fold_requests([kind])) > MOST_TEXT]
 
 
 def test_nothing_of_the_plan_is_python(
@@ -137,7 +139,9 @@ def test_rehearsed_commands_are_folded_before_they_come(
 ) -> None:
     """What is asked otherwise than in the rehearsal is folded when it comes, and answered alike."""
     assert spark is not None
-    monkeypatch.setattr(adapter_module, "told", partial(told, kinds=kinds(*OF_SEQUENCE)))
+    monkeypatch.setattr(
+        adapter_module, "answer_sequences", partial(answer_sequences, kinds=kinds(*OF_SEQUENCE))
+    )
     monkeypatch.setenv("BUSPROOF_REHEARSED", str(tmp_path / "commands.jsonl"))
     played = _played(Rehearsal(), SEQUENCE)
     rehearsed = SparkAdapter()

@@ -155,10 +155,12 @@ def numbered(texts: list[str]) -> dict[int, list[int]]:
     columns = [[7] * len(texts), texts, list(range(len(texts)))]
     batch = pa.record_batch(columns, schema=schema)
     pieces = [batch.slice(place, 40) for place in range(0, len(texts), 40)]
-    rows = components._learned(each.select(["history_id", "text"]) for each in pieces[::-1])
+    rows = components._learn_connections(
+        each.select(["history_id", "text"]) for each in pieces[::-1]
+    )
     numbers = components._put_together(row for each in rows for row in each.to_pylist())
     found: dict[int, list[int]] = {}
-    for row in rows_of(components._numbered(numbers, iter(pieces))):
+    for row in rows_of(components._number_rows(numbers, iter(pieces))):
         found.setdefault(row["part"], []).append(row["line"])
     return found
 

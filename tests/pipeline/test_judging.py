@@ -18,8 +18,8 @@ from busproof.adapters.model import ModelAdapter
 from busproof.history.files import load
 from busproof.judging.verdicts import conformance
 from busproof.pipeline.checking import Checked, check
-from busproof.pipeline.components import with_components
-from busproof.pipeline.reading import as_table
+from busproof.pipeline.components import number_components
+from busproof.pipeline.reading import publish_columns
 from busproof.pipeline.sources import find_source, write_header
 from busproof.reports.document import view
 from busproof.spec import load as load_catalogue
@@ -108,8 +108,8 @@ def test_a_history_of_events_alone_is_cut_into_parts(spark: SparkSession, tmp_pa
     file.write_text("".join(line for line in lines if '"record":"started"' not in line))
     found = on_spark(spark, file)
     assert locally(file) == view(found.conformance)
-    assert 1 < with_components(found.rows).select("part").distinct().count()
-    as_table(found.rows).write.parquet(str(table))
+    assert 1 < number_components(found.rows).select("part").distinct().count()
+    publish_columns(found.rows).write.parquet(str(table))
     (header,) = [json.loads(line) for line in lines[:1]]
     write_header(table, header)
     again = on_spark(spark, table).conformance

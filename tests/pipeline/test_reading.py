@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from busproof.errors import HistoryError
-from busproof.pipeline.reading import as_table, read
-from busproof.pipeline.session import said_by_spark
+from busproof.pipeline.reading import publish_columns, read
+from busproof.pipeline.session import spark_error_line
 from busproof.pipeline.sources import find_source
 
 pytestmark = pytest.mark.slow
@@ -68,22 +68,22 @@ def test_a_table_that_is_cut_is_reported_in_one_line(
     spark: SparkSession, file: Path, tmp_path: Path
 ) -> None:
     table = tmp_path / "table"
-    as_table(rows_of(spark, file)).limit(5).coalesce(1).write.parquet(str(table))
+    publish_columns(rows_of(spark, file)).limit(5).coalesce(1).write.parquet(str(table))
     (table / "_header.json").write_text(file.read_text().partition("\n")[0])
     (part,) = table.glob("part-*.parquet")
     part.write_bytes(part.read_bytes()[:100])
     (table / f".{part.name}.crc").unlink()
     with pytest.raises(Exception, match="footer") as raised:
         rows_of(spark, table)
-    said = said_by_spark(raised.value)
+    said = spark_error_line(raised.value)
     assert said is not None
     assert "Could not read footer" in said
     assert "\n" not in said
-    assert said_by_spark(ValueError("ours")) is None
+    assert spark_error_line(ValueError("ours")) is None
 
 
 def test_a_table_has_columns_for_queries(spark: SparkSession, file: Path) -> None:
-    table = as_table(rows_of(spark, file))
+    table = publish_columns(rows_of(spark, file))
     sends = table.where("op = 'Send' and outcome = 'Done' and entity = 'keyed'")
     assert file.read_text().count('"type":"Send","queue":"keyed"') >= sends.count() > 0
     assert 0 == table.where("record = 'header'").count()
@@ -94,13 +94,13 @@ def test_error_of_java_is_reported_without_the_call_of_python() -> None:
         __module__ = "py4j.protocol"
 
     text = "An error occurred while calling o27.save.\n: java.io.IOException: Mkdirs failed\n\tat x"
-    assert "java.io.IOException: Mkdirs failed" == said_by_spark(Py4JJavaError(text))
+    assert "java.io.IOException: Mkdirs failed" == spark_error_line(Py4JJavaError(text))
 
 
 def test_an_executor_without_busproof_is_reported() -> None:
     class PythonException(Exception):
         __module__ = "pyspark.errors"
 
-    said = said_by_spark(PythonException("ModuleNotFoundError: No module named 'busproof'"))
+    said = spark_error_line(PythonException("ModuleNotFoundError: No module named 'busproof'"))
     assert said is not None
     assert "install this version of it there" in said

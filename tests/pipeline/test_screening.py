@@ -20,7 +20,7 @@ from busproof.cli.main import main
 from busproof.history.conformance import Conformance, ExitCode, Verdict
 from busproof.pipeline.checking import Checked, check
 from busproof.pipeline.reading import read
-from busproof.pipeline.screening.events import _parsed
+from busproof.pipeline.screening.events import _parse_lines
 from busproof.pipeline.screening.suspicions import SCREENED, suspicions_of
 from busproof.pipeline.sources import find_source
 from busproof.spec import load as load_catalogue
@@ -187,7 +187,7 @@ def test_line_that_cannot_be_parsed_leaves_others_their_places() -> None:
 def rows_of(texts: list[str | None]) -> list[dict[str, Any]]:
     lines = [*range(len(texts))]
     batch = pa.record_batch([lines, lines, texts], names=["history_id", "line", "text"])
-    rows: list[dict[str, Any]] = pa.Table.from_batches(_parsed([batch])).to_pylist()
+    rows: list[dict[str, Any]] = pa.Table.from_batches(_parse_lines([batch])).to_pylist()
     return rows
 
 

@@ -19,8 +19,8 @@ from busproof.cli.spark.simulation import (
     simulated,
 )
 from busproof.history.replay import read_commands
-from busproof.pipeline.bus.folding import folded
-from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
+from busproof.pipeline.bus.folding import fold_requests
+from busproof.pipeline.bus.mutants import MUTANTS, Mutant, insert_mutants
 from busproof.spec import load
 from busproof.vocabulary.profile import Profile, profile_for
 
@@ -96,9 +96,9 @@ def test_impossible_simulation_is_refused(
 
 
 def test_each_fault_has_its_place_in_the_fold() -> None:
-    fold = folded(referring=True)
+    fold = fold_requests(referring=True)
     assert [] == [each.name for each in MUTANTS if each.old not in fold]
-    assert [] == [each.name for each in MUTANTS if f"'{each.name}'" not in guarded(fold)]
+    assert [] == [each.name for each in MUTANTS if f"'{each.name}'" not in insert_mutants(fold)]
 
 
 def test_each_fault_puts_a_whole_expression_in_place_of_one() -> None:
@@ -140,4 +140,4 @@ def test_a_fault_without_a_place_is_reported(monkeypatch: pytest.MonkeyPatch) ->
     lost = Mutant("lost", "KEY-02", "not in any fold", "true")
     monkeypatch.setattr("busproof.pipeline.bus.mutants.MUTANTS", (lost,))
     with pytest.raises(AssertionError, match="no expression has not in any fold"):
-        guarded(folded(["Send"]))
+        insert_mutants(fold_requests(["Send"]))

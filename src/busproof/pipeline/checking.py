@@ -14,11 +14,17 @@ from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.pipeline import tables
-from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, in_components, judged
-from busproof.pipeline.keeping import kept
+from busproof.pipeline.judge import (
+    SUMMARY,
+    UNUSABLE,
+    VIOLATION,
+    judge_records,
+    split_into_components,
+)
+from busproof.pipeline.keeping import keep_rows
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.reading import read
-from busproof.pipeline.screening.confirming import findings_of, screened, suspected
+from busproof.pipeline.screening.confirming import conclude, find_suspects, findings_of
 from busproof.pipeline.screening.suspicions import suspicions_of
 from busproof.pipeline.sources import Source, name_of
 from busproof.spec import load
@@ -101,19 +107,21 @@ def check(
     terms = Checker(history.header, load(), oracle).terms
     # Without this, splitting histories on a real clock would read the rows several times.
     split = history.header.clock is v.Clock.REAL and not screen
-    rows = kept(history.rows) if split else history.rows
-    screening = suspected(rows, history.header, kept(suspicions_of(history))) if screen else None
-    whole = screening.rows if screening else in_components(rows, history.header)
-    plan = judged(whole, history.header, oracle)
-    results = kept(plan)
+    rows = keep_rows(history.rows) if split else history.rows
+    screening = (
+        find_suspects(rows, history.header, keep_rows(suspicions_of(history))) if screen else None
+    )
+    whole = screening.rows if screening else split_into_components(rows, history.header)
+    plan = judge_records(whole, history.header, oracle)
+    results = keep_rows(plan)
     summary = Summary()
     for row in results.where(sf.col("kind") == SUMMARY).select("told").collect():
         summary.merge(Summary.of(json.loads(row["told"])))
     summary.close()
-    unusable = _told(results, UNUSABLE, _UNUSABLE).select(
+    unusable = _rows_of_kind(results, UNUSABLE, _UNUSABLE).select(
         "file", "line", "history_id", "why", "text"
     )
-    violations = _told(results, VIOLATION, _VIOLATION)
+    violations = _rows_of_kind(results, VIOLATION, _VIOLATION)
     if problems := _problems(unusable):
         # Some parts of a history may already have violations when another turns out unusable.
         unjudged = unusable.select("history_id").distinct()
@@ -122,7 +130,7 @@ def check(
         conformance = verdicts(history.header, terms, summary, problems)
     else:
         findings = findings_of(screening, violations)
-        conformance = screened(history.header, terms, summary, findings, problems)
+        conformance = conclude(history.header, terms, summary, findings, problems)
     return Checked(
         header=history.header,
         summary=summary,
@@ -137,7 +145,7 @@ def check(
     )
 
 
-def _told(results: DataFrame, kind: str, fields: str) -> DataFrame:
+def _rows_of_kind(results: DataFrame, kind: str, fields: str) -> DataFrame:
     rows = results.where(sf.col("kind") == kind)
     return rows.select("history_id", sf.from_json("told", fields).alias("t")).select(
         "history_id", "t.*"

@@ -23,7 +23,7 @@ from busproof.history.records import Record, Started
 from busproof.judging.decompose import Connections, Name, concerned
 from busproof.pipeline.lines import is_record
 
-__all__ = ["WHOLE", "with_components"]
+__all__ = ["WHOLE", "number_components"]
 
 WHOLE: Final = -1
 """Number of a history's only part, if it is not cut."""
@@ -54,15 +54,17 @@ class Numbers:
         return (self.of.get(next(concerned(record)), 1),)
 
 
-def with_components(rows: DataFrame) -> DataFrame:
+def number_components(rows: DataFrame) -> DataFrame:
     """Return the rows with a column `part`: the number of the part of the history it belongs to."""
     ended = rows.where(is_record("text", "ended")).select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
-    learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
+    learned = (
+        unended.select("history_id", "text").mapInArrow(_learn_connections, _LEARNED).collect()
+    )
     numbers = _put_together(row.asDict() for row in learned)
     whole = rows.join(ended, "history_id", "left_semi").select(*rows.columns)
     numbered = f"{_ddl(rows)}, part BIGINT"
-    cut = unended.mapInArrow(partial(_numbered, numbers), numbered)
+    cut = unended.mapInArrow(partial(_number_rows, numbers), numbered)
     return whole.withColumn("part", sf.lit(WHOLE).cast("long")).unionByName(cut)
 
 
@@ -75,10 +77,10 @@ def _put_together(learned: Iterable[Mapping[str, Any]]) -> dict[int, Numbers]:
     histories: dict[int, Connections] = {}
     for row in learned:
         _add(histories.setdefault(row["history_id"], Connections()), json.loads(row["told"]))
-    return {number: _of(connections) for number, connections in histories.items()}
+    return {number: _number_names(connections) for number, connections in histories.items()}
 
 
-def _of(connections: Connections) -> Numbers:
+def _number_names(connections: Connections) -> Numbers:
     connections.finish()
     if connections.whole:
         return Numbers()
@@ -91,7 +93,7 @@ def _of(connections: Connections) -> Numbers:
     )
 
 
-def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _learn_connections(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield, for each history, which names occur together in the commands of the batches."""
     for batch in batches:
         by_number: dict[int, Connections] = {}
@@ -99,11 +101,13 @@ def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             record = _read(text)
             if record is not None and not isinstance(record, Started):
                 by_number.setdefault(number, Connections()).add(record)
-        records = [json.dumps(_told(connections)) for connections in by_number.values()]
+        records = [
+            json.dumps(_describe_connections(connections)) for connections in by_number.values()
+        ]
         yield pa.record_batch([list(by_number), records], schema=_ARROW)
 
 
-def _told(connections: Connections) -> dict[str, Any]:
+def _describe_connections(connections: Connections) -> dict[str, Any]:
     groups: dict[Name, list[Name]] = {}
     for name in connections.groups:
         groups.setdefault(connections.groups.root(name), []).append(name)
@@ -126,7 +130,7 @@ def _add(connections: Connections, record: dict[str, Any]) -> None:
     connections.whole = connections.whole or record["whole"]
 
 
-def _numbered(
+def _number_rows(
     numbers: Mapping[int, Numbers], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows with the numbers of their parts; a scenario's start is repeated for each part."""

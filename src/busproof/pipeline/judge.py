@@ -35,10 +35,10 @@ from busproof.history.records import (
 )
 from busproof.judging.scenario_result import Checker, Heard, Part
 from busproof.judging.summary import Summary
-from busproof.pipeline.components import WHOLE, with_components
+from busproof.pipeline.components import WHOLE, number_components
 from busproof.spec import load
 
-__all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "in_components", "judged"]
+__all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "judge_records", "split_into_components"]
 
 SUMMARY: Final = "summary"
 VIOLATION: Final = "violation"
@@ -62,18 +62,18 @@ Beliefs hardly ever form cyclic garbage, so frequent collections would only cost
 """
 
 
-def in_components(rows: DataFrame, header: Header) -> DataFrame:
+def split_into_components(rows: DataFrame, header: Header) -> DataFrame:
     """Return the rows with a column `part`: the number of the part of the history it belongs to."""
     if header.clock is v.Clock.REAL:
-        return with_components(rows)
+        return number_components(rows)
     return rows.withColumn("part", sf.lit(WHOLE).cast("long"))
 
 
-def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> DataFrame:
+def judge_records(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> DataFrame:
     """Judge all records; return a summary per task, the violations and the unusable lines.
 
     Args:
-        rows: rows as returned by `in_components`.
+        rows: rows as returned by `split_into_components`.
         header: the header of all rows.
         oracle: the oracle to use; by default the one in the header.
 
@@ -240,7 +240,7 @@ def _one_judged(
     place, part = key
     summary.cut = summary.cut or component.cut
     yield from (
-        (UNUSABLE, place, json.dumps(_of_line(row, why))) for row, why in component.unusable
+        (UNUSABLE, place, json.dumps(_describe_line(row, why))) for row, why in component.unusable
     )
     is_whole = part == WHOLE
     if component.unusable:
@@ -249,7 +249,7 @@ def _one_judged(
         return
     if component.is_empty:
         return
-    heard = _heard(checker, place, component, is_whole=is_whole)
+    heard = _judge_component(checker, place, component, is_whole=is_whole)
     if is_whole:
         summary.add(place, heard)
     else:
@@ -261,7 +261,9 @@ def _one_judged(
     )
 
 
-def _heard(checker: Checker, place: int, component: _Component, *, is_whole: bool) -> Heard:
+def _judge_component(
+    checker: Checker, place: int, component: _Component, *, is_whole: bool
+) -> Heard:
     """Judge a component, and return what came of it.
 
     If the checker fails on the component, it gets no verdict, and the others are still judged.
@@ -292,7 +294,7 @@ def _violations(heard: Heard, lines: Sequence[int]) -> Iterator[Mapping[str, Any
         }
 
 
-def _of_line(row: _Row, why: str) -> dict[str, Any]:
+def _describe_line(row: _Row, why: str) -> dict[str, Any]:
     text = None if row.text is None else row.text[:_TEXT]
     return {"file": row.file, "line": row.line, "why": why, "text": text}
 

@@ -2,10 +2,10 @@
 
 from pyspark.sql import DataFrame
 
-__all__ = ["kept"]
+__all__ = ["keep_rows"]
 
 
-def kept(frame: DataFrame) -> DataFrame:
+def keep_rows(frame: DataFrame) -> DataFrame:
     """Return the rows, computed now and stored as long as anything refers to them.
 
     If `spark.checkpoint.dir` is set, rows are stored in that folder, which all machines must share,

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
-__all__ = ["Block", "Convert", "blocks_of", "first_lines", "is_record", "placed", "record_of"]
+__all__ = ["Block", "Convert", "blocks_of", "first_lines", "is_record", "number_lines", "record_of"]
 
 _HISTORIES_A_FILE: Final = 32
 """Number of bits in a history's number below the number of its file."""
@@ -92,7 +92,7 @@ def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> di
     return {row["file"]: row["text"] for row in first.select("file", "text").collect()}
 
 
-def placed(
+def number_lines(
     spark: SparkSession,
     paths: Sequence[str],
     blocks: Blocks,
@@ -110,7 +110,7 @@ def placed(
     """
     columns = ("file", "block", "text", is_record("text", "started").alias("started"))
     numbered = _raw(spark, paths).select(*columns)
-    place = partial(_placed, blocks)
+    place = partial(_number_lines, blocks)
     act = place if convert is None else partial(_both, place, convert)
     return numbered.mapInArrow(act, schema)
 
@@ -145,12 +145,12 @@ def _raw(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     )
 
 
-def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _number_lines(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the lines of a task with their places; a task reads whole blocks in sequence."""
     at: tuple[str, int] | None = None
     lines = begun = 0
     for batch in batches:
-        for piece in _by_block(batch):
+        for piece in _split_by_block(batch):
             here = (piece.column("file")[0].as_py(), piece.column("block")[0].as_py())
             if here != at:
                 at, lines, begun = here, 0, 0
@@ -174,7 +174,7 @@ def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
             yield placed.filter(pc.not_equal(pc.utf8_trim(text, " "), ""))
 
 
-def _by_block(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+def _split_by_block(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of a batch, each from a single block."""
     if not len(batch):
         return

@@ -28,7 +28,7 @@ _Tree = dict[str, Any]
 """Name of a field to its column or to its fields; the key `""` has the column of a whole field."""
 
 
-def _known() -> Iterator[str]:
+def _field_names() -> Iterator[str]:
     """Yield the names of all fields that a mapping may contain."""
     yield from (*_PLACE, *_EVENT, *_PARTS, "witness.partition")
     yield from (f"command.{name}" for name in COMMAND)
@@ -71,13 +71,12 @@ class Naming:
                 )
             text = _text(tree, table.schema)
         history_id, seq = (
-            sf.col(_quoted(self.columns.get(name, name))).cast("long").alias(name)
-            for name in _PLACE
+            sf.col(_quote(self.columns.get(name, name))).cast("long").alias(name) for name in _PLACE
         )
         return table.select(history_id, seq, text.alias("text"))
 
     def _check(self, table: DataFrame) -> None:
-        known = [*_known()]
+        known = [*_field_names()]
         for name, theirs in self.columns.items():
             if name not in known:
                 near = get_close_matches(name, known, n=3) or [*_PLACE, *_EVENT, *_PARTS]
@@ -129,7 +128,7 @@ def _json(tree: _Tree, schema: StructType) -> Column:
     """Return a command or an outcome as JSON: a text column, or the columns of its fields."""
     whole = tree.get("")
     if whole is not None and isinstance(_type_of(schema, whole), StringType):
-        return sf.col(_quoted(whole))
+        return sf.col(_quote(whole))
     return sf.to_json(_value(tree, schema))
 
 
@@ -141,14 +140,16 @@ def _value(tree: _Tree, schema: StructType) -> Column:
         kind = _type_of(schema, theirs)
         if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType) and inner:
             element = kind.elementType
-            return sf.transform(sf.col(_quoted(theirs)), lambda item: _of(item, inner, element))
-        return _plain(sf.col(_quoted(theirs)), kind)
+            return sf.transform(
+                sf.col(_quote(theirs)), lambda item: _map_element(item, inner, element)
+            )
+        return _plain(sf.col(_quote(theirs)), kind)
     fields = {name: _value(below, schema) for name, below in inner.items()}
     is_set = sf.coalesce(*(sf.when(field.isNotNull(), True) for field in fields.values()))
     return sf.when(is_set, sf.struct(*(field.alias(name) for name, field in fields.items())))
 
 
-def _of(element: Column, inner: _Tree, kind: StructType) -> Column:
+def _map_element(element: Column, inner: _Tree, kind: StructType) -> Column:
     """Return an element of an array as a struct of the mapped fields."""
     fields = []
     for name, below in inner.items():
@@ -176,7 +177,7 @@ def _type_of(schema: StructType, path: str) -> DataType | None:
     return kind
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     return ".".join(f"`{part}`" for part in path.split("."))
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["progress", "to_stderr"]
+__all__ = ["progress", "write_to_stderr"]
 
 _EVERY: Final = 10.0
 """Time between two sentences, in seconds."""
 
 
-def to_stderr(sentence: str) -> None:
+def write_to_stderr(sentence: str) -> None:
     """Write a sentence to standard error, which a notebook shows below the cell."""
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
 

@@ -16,7 +16,7 @@ from busproof.pipeline import lines
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.sources import Source, header_of, header_of_table, name_of, one_header
 
-__all__ = ["Read", "as_table", "read"]
+__all__ = ["Read", "publish_columns", "read"]
 
 
 @attrs.frozen
@@ -51,8 +51,8 @@ def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> 
         rows = _rows_of_table(spark, source, naming)
         return Read(rows, header_of_table(source.table or source.paths[0]), rows.mapInArrow)
     blocks = lines.blocks_of(spark, source.paths)
-    header = _shared(lines.first_lines(spark, source.paths, blocks), source)
-    place_lines = partial(lines.placed, spark, source.paths, blocks)
+    header = _shared_header(lines.first_lines(spark, source.paths, blocks), source)
+    place_lines = partial(lines.number_lines, spark, source.paths, blocks)
     return Read(place_lines(), header, place_lines)
 
 
@@ -67,7 +67,7 @@ def _rows_of_table(spark: SparkSession, source: Source, naming: Naming) -> DataF
     )
 
 
-def _shared(first: dict[str, str], source: Source) -> Header:
+def _shared_header(first: dict[str, str], source: Source) -> Header:
     """Return the header that all files share; each file must begin with one."""
     # Compare counts of names, because files in different folders may have the same name.
     names = Counter(map(name_of, first))
@@ -81,7 +81,7 @@ def _shared(first: dict[str, str], source: Source) -> Header:
     return one_header([(name, header_of(text, f"{name}:1")) for name, text in named])
 
 
-def as_table(rows: DataFrame) -> DataFrame:
+def publish_columns(rows: DataFrame) -> DataFrame:
     """Return the rows in the published schema, with columns for ad-hoc queries."""
     command, outcome = "$.command.", "$.outcome."
     columns = {

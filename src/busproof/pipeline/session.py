@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "said_by_spark",
     "settings_from",
+    "spark_error_line",
     "spark_session",
     "spark_session_for_now",
 ]
@@ -59,7 +59,7 @@ _LOOKS: Final = 0.2
 _REMOTE_PORT: Final = 15_002
 
 
-def said_by_spark(error: Exception) -> str | None:
+def spark_error_line(error: Exception) -> str | None:
     """Return an error of Spark or its libraries in one line; `None` for other errors.
 
     An unconverted Java error begins with lines about the Python call, so a line with an error class
@@ -116,15 +116,15 @@ def spark_session(
     remote = remote or os.environ.get("SPARK_REMOTE")
     settings = {**_ALWAYS, **(conf or {})}
     if remote:
-        return _connected(remote, settings)
-    submitted = _submitted()
+        return _connect(remote, settings)
+    submitted = _submitted_master()
     place = master or os.environ.get("SPARK_MASTER") or submitted or "local[*]"
     if _is_local(place) and submitted is None:
         settings = {"spark.driver.memory": f"{_memory()}g", **_LOCAL, **settings}
-    return _started(place, settings)
+    return _start(place, settings)
 
 
-def _submitted() -> str | None:
+def _submitted_master() -> str | None:
     """Return the master that `spark-submit` was given; `None` if it did not start this process."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
@@ -183,7 +183,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in record.pathname
 
 
-def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
+def _connect(remote: str, settings: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession  # optional dependency
 
     builder = SparkSession.builder.remote(remote)
@@ -196,7 +196,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
     os.environ.pop("SPARK_MASTER", None)
     log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
-        with _heard_by(log):
+        with _redirect_stderr(log):
             session = builder.getOrCreate()
             for name, value in settings.items():
                 if name.startswith("spark.sql."):
@@ -207,7 +207,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
     return session
 
 
-def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
+def _start(master: str, settings: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession  # optional dependency
 
     if master.startswith("spark://"):
@@ -218,7 +218,7 @@ def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
         builder = builder.config(name, value)
     log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
-        with _heard_by(log):
+        with _redirect_stderr(log):
             session = builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise all kinds of errors
         raise SparkError(f"Spark does not start on {master}: {_why(error, log)}") from None
@@ -280,7 +280,7 @@ def _memory() -> int:
 
 
 @contextmanager
-def _heard_by(log: IO[bytes]) -> Iterator[None]:
+def _redirect_stderr(log: IO[bytes]) -> Iterator[None]:
     """Redirect stderr to a file; a Java started meanwhile writes there for its lifetime."""
     sys.stderr.flush()
     kept = os.dup(2)

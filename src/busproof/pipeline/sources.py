@@ -63,7 +63,7 @@ def find_source(place: str) -> Source:
     path = Path(place)
     try:
         if path.is_dir():
-            return _whole(_of_folder(path))
+            return _whole(_find_in_folder(path))
         path.stat()
     except FileNotFoundError:
         raise UsageError(
@@ -93,7 +93,7 @@ def _whole(source: Source) -> Source:
     return Source(paths, is_table=source.is_table)
 
 
-def _of_folder(folder: Path) -> Source:
+def _find_in_folder(folder: Path) -> Source:
     if (folder / _RUN).is_file():
         return Source((str(folder / _RUN),), is_table=False)
     list(folder.iterdir())  # raises if unreadable; `rglob` would skip the folder

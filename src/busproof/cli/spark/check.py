@@ -17,8 +17,8 @@ from busproof.history.conformance import Conformance
 from busproof.history.records import Oracle, Record
 from busproof.pipeline.checking import Checked, check
 from busproof.pipeline.naming import AS_PUBLISHED, Naming, read_naming
-from busproof.pipeline.reading import as_table
-from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
+from busproof.pipeline.reading import publish_columns
+from busproof.pipeline.session import settings_from, spark_error_line, spark_session_for_now
 from busproof.pipeline.sources import Source, find_source, write_header
 
 __all__ = ["broken_off", "checked", "judged", "naming_of"]
@@ -71,7 +71,7 @@ def broken_off() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (cause := said_by_spark(error)) is None:
+        if (cause := spark_error_line(error)) is None:
             raise
         raise SparkError(f"Spark broke off: {cause}") from None
 
@@ -92,7 +92,7 @@ def _write(result: Checked, args: Options) -> None:
         _save(result.unusable, place / "quarantine", args.violations_format)
         write_aside(f"Violations: {place}")
     if args.as_table is not None:
-        _save(as_table(result.rows), args.as_table, "parquet")
+        _save(publish_columns(result.rows), args.as_table, "parquet")
         write_header(args.as_table, unstructure(result.header, union=Record))
         write_aside(f"Table: {args.as_table}")
     if args.plan:
@@ -103,7 +103,7 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
         frame.write.mode("error").format(form).save(str(place.absolute()))
     except Exception as error:
-        if (cause := said_by_spark(error)) is None:
+        if (cause := spark_error_line(error)) is None:
             raise
         raise HistoryError(f"cannot write {place}: {cause}") from None
 

@@ -31,7 +31,7 @@ from busproof.judging.sequences import sequence
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import Spent
 from busproof.judging.violation import Violation, compare_answers
-from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.pipeline.bus.bulk import SEQUENCES, answer_sequences
 from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
 
@@ -153,7 +153,11 @@ def _simulated(
         frame = spark.read.schema(SEQUENCES).parquet(str(folder / _COMMANDS))
         mutated = any(mutant is not None for _, mutant in runs)
         # A mutant may replace an expression of any command, so the plan needs all commands.
-        answers = told(frame, mutated=True) if mutated else told(frame, kinds=kinds)
+        answers = (
+            answer_sequences(frame, mutated=True)
+            if mutated
+            else answer_sequences(frame, kinds=kinds)
+        )
         answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
         rows = [row.asDict() for row in spark.read.parquet(str(folder / _OUTCOMES)).collect()]
         return _judged(pool, profile, rows, length)
@@ -345,7 +349,7 @@ class _Again:
             raise HistoryError(f"cannot write {self._file}: {error.strerror}") from None
         if self._plan is None:
             read = self._spark.read.schema(SEQUENCES).json(str(self._file))
-            self._plan = told(read, mutated=self._mutant is not None)
+            self._plan = answer_sequences(read, mutated=self._mutant is not None)
         (row,) = self._plan.collect()
         answers: list[dict[str, Any]] = json.loads(row.told)["told"]
         return answers

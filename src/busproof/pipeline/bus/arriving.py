@@ -3,13 +3,13 @@
 from typing import Final
 
 from busproof.pipeline.bus.entities import entity
-from busproof.pipeline.bus.placing import home, key_of, turned
+from busproof.pipeline.bus.placing import advance_turn, home, key_of
 from busproof.pipeline.bus.tables import ACCEPTED, ARRIVAL, HELD, KEY
 from busproof.pipeline.bus.terms import (
     DEAD,
     Expression,
+    copy_struct,
     let,
-    made,
     row,
     sequence_number,
     state,
@@ -17,7 +17,7 @@ from busproof.pipeline.bus.terms import (
 )
 from busproof.pipeline.schema import MESSAGE
 
-__all__ = ["arrival", "arrived"]
+__all__ = ["arrival", "deliver_arrivals"]
 
 _HOPS: Final = 4
 _ROUNDS: Final = 2 * _HOPS + 2
@@ -33,16 +33,15 @@ def arrival(**fields: Expression) -> Expression:
     return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **fields})
 
 
-def arrived(source: Expression, arrivals: Expression) -> Expression:
+def deliver_arrivals(source: Expression, arrivals: Expression) -> Expression:
     """Return the state after messages have arrived, and all copies made of them have come to rest.
 
     An aggregate copies its state in every step, so meanwhile the earlier outcomes are kept outside
     of the state. The usual case, where no message goes on to another entity, takes one round.
     """
     first = let("s", source, state(coming=arrivals, told="slice(s.told, 1, 0)"))
-    taken = (
-        f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
-    )
+    waiting = state("w", coming="slice(w.coming, 1, 0)")
+    taken = f"aggregate(w.coming, {waiting}, (s, a) -> {_take_arrival()})"
     goes_on = (
         "exists(begun.coming, a -> exists(begun.entities, x -> x.name = a.queue "
         "AND (x.kind = 'topic' OR x.forward_to IS NOT NULL)))"
@@ -55,9 +54,9 @@ def arrived(source: Expression, arrivals: Expression) -> Expression:
     return let("before", "s.told", let("rested", rested, state("rested", told="before")))
 
 
-def _taken() -> Expression:
+def _take_arrival() -> Expression:
     """Return the state after message `a` has arrived at its entity; a deleted entity drops it."""
-    kept = let("s", _remembered(), _passed())
+    kept = let("s", _remember_message_id(), _pass_on())
     taken = f"IF({_is_copy()}, s, {kept})"
     return let("e", entity("a.queue"), f"IF(e IS NULL, s, {taken})")
 
@@ -78,39 +77,39 @@ def _same() -> Expression:
     return "x.queue = e.name AND x.key <=> a.key AND x.message_id = a.message.message_id"
 
 
-def _remembered() -> Expression:
+def _remember_message_id() -> Expression:
     new = row(ACCEPTED, queue="e.name", key="a.key", message_id="a.message.message_id", at="s.now")
     others = where("s.accepted", "x", f"NOT ({_same()})")
     return f"IF({_is_identified()}, {state(accepted=f'concat({others}, array({new}))')}, s)"
 
 
-def _passed() -> Expression:
+def _pass_on() -> Expression:
     """Publish, forward, dead-letter or enqueue a message."""
     lost = "NOT a.direct AND e.requires_session AND a.message.session_id IS NULL"
     return let(
         "to",
         entity("e.forward_to"),
-        f"CASE WHEN e.kind = 'topic' THEN {_published()} "
+        f"CASE WHEN e.kind = 'topic' THEN {_publish()} "
         f"WHEN to IS NULL AND e.forward_to IS NOT NULL THEN {_undeliverable(_GONE)} "
         f"WHEN to IS NULL AND {lost} THEN {_undeliverable(_NOBODY)} "
         f"WHEN to IS NULL THEN {_put()} "
-        f"WHEN a.hops < {_HOPS} THEN {_forwarded()} "
+        f"WHEN a.hops < {_HOPS} THEN {_forward()} "
         f"ELSE {_undeliverable(_TOO_FAR)} END",
     )
 
 
-def _published() -> Expression:
+def _publish() -> Expression:
     """TOPIC-01: copy a message to each subscription, in the partition that it arrived in."""
-    message = made(
+    message = copy_struct(
         MESSAGE, "a.message", time_to_live="least(e.time_to_live, a.message.time_to_live)"
     )
     nothing = f"CAST(NULL AS {KEY})"
-    copy = made(ARRIVAL, "a", queue="x.name", message=message, key=nothing, direct="false")
+    copy = copy_struct(ARRIVAL, "a", queue="x.name", message=message, key=nothing, direct="false")
     those = where("s.entities", "x", "x.kind = 'subscription' AND x.place = e.name")
     return state(coming=f"concat(s.coming, transform({those}, x -> {copy}))")
 
 
-def _forwarded() -> Expression:
+def _forward() -> Expression:
     """FWD-08, FWD-09: forward to the partition of the key; without a key, partitions take turns."""
     up = where(
         "sequence(0L, to.partitions - 1)",
@@ -119,10 +118,10 @@ def _forwarded() -> Expression:
         "AND d.partition = pmod(to.turn + i, to.partitions))",
     )
     by_turns = f"coalesce(pmod(to.turn + get({up}, 0), to.partitions), 0L)"
-    going = made(
+    going = copy_struct(
         ARRIVAL, "a", queue="to.name", key="key", partition="at", hops="a.hops + 1", direct="false"
     )
-    turns = f"IF(key IS NULL, {turned('to.name', 'at')}, s.entities)"
+    turns = f"IF(key IS NULL, {advance_turn('to.name', 'at')}, s.entities)"
     gone = state(entities=turns, coming=f"concat(s.coming, array({going}))")
     where_to = f"IF(key IS NULL, {by_turns}, {home('key', 'to')})"
     return let("key", key_of("a.message", "to"), let("at", where_to, gone))
@@ -130,15 +129,15 @@ def _forwarded() -> Expression:
 
 def _undeliverable(reason: str) -> Expression:
     """FWD-18, FWD-20, FWD-27: dead-letter a message in the entity that cannot forward it."""
-    return _kept(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
+    return _enqueue(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
 
 
 def _put() -> Expression:
     """LIFE-01: enqueue a message at the end of its queue."""
-    return _kept(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
+    return _enqueue(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
 
 
-def _kept(**fields: Expression) -> Expression:
+def _enqueue(**fields: Expression) -> Expression:
     message = row(
         HELD,
         owner="e.name",

@@ -1,11 +1,11 @@
 """Sends of several messages in one request."""
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.entities import entity, of_queue
+from busproof.pipeline.bus.entities import entity, run_on_queue
 from busproof.pipeline.bus.limits import too_large
 from busproof.pipeline.bus.placing import key_of
-from busproof.pipeline.bus.sending import sent
-from busproof.pipeline.bus.terms import Expression, let, refused, state, told
+from busproof.pipeline.bus.sending import send_message
+from busproof.pipeline.bus.terms import Expression, add_outcome, let, refuse, state
 
 __all__ = ["send_batch"]
 
@@ -25,15 +25,15 @@ def send_batch() -> Expression:
     refusal = "get(filter(after.told, x -> x.type = 'Refused'), 0).error"
     taken = "array_distinct(transform(after.told, x -> x.partition))"
     witness = f"IF(size({taken}) = 1, get({taken}, 0), NULL)"
-    accepted = state("after", told=told("Done", partition=witness))
-    ended = f"IF(error IS NULL, {accepted}, {refused('error')})"
-    after = let("after", _sent(), let("error", f"coalesce(objection, {refusal})", ended))
-    return of_queue(let("objection", objection, after), to_topics=True)
+    accepted = state("after", told=add_outcome("Done", partition=witness))
+    ended = f"IF(error IS NULL, {accepted}, {refuse('error')})"
+    after = let("after", _send_batch(), let("error", f"coalesce(objection, {refusal})", ended))
+    return run_on_queue(let("objection", objection, after), to_topics=True)
 
 
-def _sent() -> Expression:
+def _send_batch() -> Expression:
     """Return the state after the sends up to the first refusal, with only their outcomes."""
-    one = let("e", entity("e.name"), sent("each"))
+    one = let("e", entity("e.name"), send_message("each"))
     return (
         f"aggregate(IF(objection IS NULL, c.messages, slice(c.messages, 1, 0)), "
         f"{state(told='slice(s.told, 1, 0)')}, "

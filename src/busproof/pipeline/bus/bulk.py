@@ -3,19 +3,19 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
-from busproof.pipeline.bus.mutants import guarded
+from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, fold_requests
+from busproof.pipeline.bus.mutants import insert_mutants
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["SEQUENCES", "told"]
+__all__ = ["SEQUENCES", "answer_sequences"]
 
 SEQUENCES: Final = f"seed BIGINT, mutant STRING, {SCHEMA}"
 """Schema of rows with one sequence each; `mutant` names the mutant to run, null for none."""
 
 
-def told(
+def answer_sequences(
     sequences: "DataFrame", *, kinds: Collection[str] = tuple(COMMANDS), mutated: bool = False
 ) -> "DataFrame":
     """Return the outcomes of each sequence's commands in order, as JSON text.
@@ -25,8 +25,8 @@ def told(
         kinds: types of the commands in the rows; fewer types make a smaller plan.
         mutated: whether to support mutants, which makes the plan larger.
     """
-    fold = folded(kinds, referring=True)
-    after = guarded(fold) if mutated else fold
+    fold = fold_requests(kinds, referring=True)
+    after = insert_mutants(fold) if mutated else fold
     return sequences.selectExpr(
         "seed", "mutant", f"to_json(named_struct('told', {after}.told)) AS told"
     )

@@ -1,17 +1,17 @@
 """The clock, and outages of partitions."""
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.arriving import arrival, arrived
+from busproof.pipeline.bus.arriving import arrival, deliver_arrivals
 from busproof.pipeline.bus.entities import entity, owner
-from busproof.pipeline.bus.releasing import died, released
+from busproof.pipeline.bus.releasing import expire_messages, release
 from busproof.pipeline.bus.tables import TABLES
 from busproof.pipeline.bus.terms import (
     Expression,
-    done,
     let,
-    refused,
+    refuse,
     row,
     state,
+    succeed,
     where,
 )
 
@@ -22,7 +22,7 @@ def advance() -> Expression:
     """Advance the clock: end locks, activate due messages, and expire messages."""
     later = state(now="s.now + c.duration")
     without = state(sessions=where("s.sessions", "x", "x.until > s.now"))
-    steps = [released("b.until <= s.now"), without, _come(), died(), done()]
+    steps = [release("b.until <= s.now"), without, _come(), expire_messages(), succeed()]
     body = steps.pop()
     while steps:
         body = let("s", steps.pop(), body)
@@ -41,19 +41,19 @@ def _come() -> Expression:
     )
     rest = state(planned=where("s.planned", "x", "x.due > s.now"))
     coming = f"transform(array_sort(due, (x, y) -> {earlier}), x -> {going})"
-    return let("due", due, f"IF(size(due) = 0, s, {arrived(rest, coming)})")
+    return let("due", due, f"IF(size(due) = 0, s, {deliver_arrivals(rest, coming)})")
 
 
-def _switched(after: Expression) -> Expression:
+def _switch_partition(after: Expression) -> Expression:
     """Take a partition down or bring it up.
 
     A queue that does not exist yet may have an outage in any partition that it might get.
     """
     absent = "e IS NULL AND c.partition >= s.most_partitions OR c.partition >= e.partitions"
     body = (
-        f"CASE WHEN coalesce({absent}, false) THEN {refused(v.Error.NOT_FOUND)} "
-        f"WHEN e.kind = 'subscription' THEN {refused(v.Error.INVALID_OPERATION)} "
-        f"ELSE {done(dark=after)} END"
+        f"CASE WHEN coalesce({absent}, false) THEN {refuse(v.Error.NOT_FOUND)} "
+        f"WHEN e.kind = 'subscription' THEN {refuse(v.Error.INVALID_OPERATION)} "
+        f"ELSE {succeed(dark=after)} END"
     )
     return let("q", owner("c.queue"), let("e", entity("q"), body))
 
@@ -65,9 +65,9 @@ def _others() -> Expression:
 def take_down() -> Expression:
     """KEY-03: take a partition down, so that it neither takes nor delivers messages."""
     new = row(TABLES["dark"], queue="q", partition="CAST(c.partition AS BIGINT)")
-    return _switched(f"concat({_others()}, array({new}))")
+    return _switch_partition(f"concat({_others()}, array({new}))")
 
 
 def bring_up() -> Expression:
     """PART-04: bring a partition up, with all its messages."""
-    return _switched(_others())
+    return _switch_partition(_others())

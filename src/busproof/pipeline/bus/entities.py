@@ -1,9 +1,9 @@
 """Lookup of the entity of a request, and of its unavailable partitions."""
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refused, where
+from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refuse, where
 
-__all__ = ["down", "entity", "is_down", "of_queue", "owner"]
+__all__ = ["down", "entity", "is_down", "owner", "run_on_queue"]
 
 
 def owner(path: Expression) -> Expression:
@@ -27,7 +27,7 @@ def is_down(partition: Expression, unavailable: Expression = "unavailable") -> E
     return f"array_contains({unavailable}, {partition})"
 
 
-def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
+def run_on_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """MGMT-10: run a request on the entity `e` at the path `q`, or refuse it.
 
     In the body, `is_dlq` says whether the path is a dead-letter queue, and `unavailable` has the
@@ -36,8 +36,8 @@ def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """
     misled = "e.kind = 'subscription' AND NOT is_dlq" if to_topics else "e.kind = 'topic'"
     answer = (
-        f"CASE WHEN e IS NULL THEN {refused(v.Error.NOT_FOUND)} "
-        f"WHEN {misled} THEN {refused(v.Error.INVALID_OPERATION)} "
+        f"CASE WHEN e IS NULL THEN {refuse(v.Error.NOT_FOUND)} "
+        f"WHEN {misled} THEN {refuse(v.Error.INVALID_OPERATION)} "
         f"ELSE {let('unavailable', down(), body)} END"
     )
     with_entity = let("e", entity(owner("q")), let("is_dlq", f"endswith(q, {DEAD})", answer))

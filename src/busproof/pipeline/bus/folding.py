@@ -14,10 +14,10 @@ from busproof.pipeline.bus import (
     staging,
 )
 from busproof.pipeline.bus.tables import REQUEST, STATE
-from busproof.pipeline.bus.terms import Expression, changed, let, state, told
+from busproof.pipeline.bus.terms import Expression, add_outcome, change_struct, let, state
 from busproof.pipeline.schema import COMMAND, ddl
 
-__all__ = ["COMMANDS", "SCHEMA", "folded"]
+__all__ = ["COMMANDS", "SCHEMA", "fold_requests"]
 
 COMMANDS: Final[Mapping[str, Callable[[], Expression]]] = {
     "CreateQueue": managing.create_queue,
@@ -61,7 +61,9 @@ SCHEMA: Final = f"state STRUCT<{ddl(STATE)}>, requests ARRAY<STRUCT<{ddl(REQUEST
 """Schema of rows with one bus each: its state and its requests."""
 
 
-def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False) -> Expression:
+def fold_requests(
+    kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False
+) -> Expression:
     """Return the state of a row after its requests, whose commands have types in `kinds`.
 
     The outcomes are in the field `told` of the state, in order. With `referring`, a lock token may
@@ -69,19 +71,19 @@ def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False)
     received several messages, `/` and the position of the message, from 0, follow.
     """
     branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
-    strange = state(told=told("Unsupported"))
-    command = _resolved() if referring else "r.command"
+    strange = state(told=add_outcome("Unsupported"))
+    command = _resolve_token() if referring else "r.command"
     step = let("c", command, f"CASE c.type {branches} ELSE {strange} END")
     return f"aggregate(requests, {_silent()}, (s, r) -> {step})"
 
 
-def _resolved() -> Expression:
+def _resolve_token() -> Expression:
     lock = "r.command.lock_token"
     part = f"try_cast(split_part(substr({lock}, 2), '/', {{}}) AS INT)"
     one = f"get(answer.messages, coalesce({part.format(2)}, 0)).lock_token"
     answer = f"get(s.told, {part.format(1)} - 1)"
     token = let("answer", answer, f"coalesce(answer.message.lock_token, {one}, {lock})")
-    real = changed(COMMAND, "r.command", **{"lock_token": token})
+    real = change_struct(COMMAND, "r.command", **{"lock_token": token})
     return f"IF(startswith({lock}, '@'), {real}, r.command)"
 
 

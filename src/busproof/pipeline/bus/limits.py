@@ -5,7 +5,14 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import Expression, where
 
-__all__ = ["exceeded", "full_transaction", "is_large_state", "long_name", "odd_window", "too_large"]
+__all__ = [
+    "full_transaction",
+    "is_large_state",
+    "limit_error",
+    "long_name",
+    "odd_window",
+    "too_large",
+]
 
 _KB: Final = 1024
 _LARGEST: Final = f"IF(s.tier = 'premium', {100 * _KB * _KB}, {256 * _KB})"
@@ -23,7 +30,7 @@ _TOO_LARGE: Final = f"'{v.Error.MESSAGE_TOO_LARGE.value}'"
 _INVALID: Final = f"'{v.Error.INVALID_OPERATION.value}'"
 
 
-def exceeded(message: Expression) -> Expression:
+def limit_error(message: Expression) -> Expression:
     """LIMIT-01 to LIMIT-14: return the error for a message beyond a limit, or null."""
     long_keys = " OR ".join(
         f"length({message}.{name}) > {_LONGEST_KEY}"

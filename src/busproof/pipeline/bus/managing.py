@@ -3,19 +3,19 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.entities import down, entity, of_queue
+from busproof.pipeline.bus.entities import down, entity, run_on_queue
 from busproof.pipeline.bus.limits import long_name, odd_window
 from busproof.pipeline.bus.tables import ENTITY
 from busproof.pipeline.bus.terms import (
     DEAD,
     Expression,
-    changed,
-    done,
+    add_outcome,
+    change_struct,
     let,
-    refused,
+    refuse,
     row,
     state,
-    told,
+    succeed,
     where,
 )
 from busproof.pipeline.schema import DESCRIPTION, SUBSCRIPTIONS
@@ -58,7 +58,7 @@ _QUEUE: Final = {
 
 def create_queue() -> Expression:
     """MGMT-01, MGMT-03, PREM-15: create a queue, if the tier allows it and partitions are up."""
-    return _created(_entity(_QUEUE), _too_many(), _has_no_size(), _forwards_badly())
+    return _create(_entity(_QUEUE), _too_many(), _has_no_size(), _forwards_badly())
 
 
 def create_topic() -> Expression:
@@ -74,7 +74,7 @@ def create_topic() -> Expression:
         "forward_to": "CAST(NULL AS STRING)",
         "dead_letter_expired": "false",
     }
-    return _created(_entity(topic), _too_many(), _has_no_size())
+    return _create(_entity(topic), _too_many(), _has_no_size())
 
 
 def create_subscription() -> Expression:
@@ -91,12 +91,12 @@ def create_subscription() -> Expression:
     }
     missing = "t IS NULL OR t.kind <> 'topic'"
     alike = "exists(s.entities, x -> x.kind = 'subscription' AND lower(x.name) = lower(e.name))"
-    made = _created(
+    made = _create(
         _entity(subscription),
         f"WHEN {alike} THEN '{v.Error.ALREADY_EXISTS.value}'",
         _forwards_badly(),
     )
-    return let("t", entity("c.topic"), f"IF({missing}, {refused(v.Error.NOT_FOUND)}, {made})")
+    return let("t", entity("c.topic"), f"IF({missing}, {refuse(v.Error.NOT_FOUND)}, {made})")
 
 
 def restore_queue() -> Expression:
@@ -109,8 +109,8 @@ def restore_queue() -> Expression:
         "max_delivery_count": "10L",
         "dead_letter_expired": "false",
     }
-    added = done(entities="concat(s.entities, array(e))")
-    body = f"IF({entity('e.name')} IS NULL, {added}, {refused(v.Error.ALREADY_EXISTS)})"
+    added = succeed(entities="concat(s.entities, array(e))")
+    body = f"IF({entity('e.name')} IS NULL, {added}, {refuse(v.Error.ALREADY_EXISTS)})"
     return let("e", _entity(old), body)
 
 
@@ -119,7 +119,7 @@ def _entity(settings: dict[str, Expression]) -> Expression:
     return row(ENTITY, **{**settings, "partitions": count, "turn": "0L"})
 
 
-def _created(new: Expression, *objections: Expression) -> Expression:
+def _create(new: Expression, *objections: Expression) -> Expression:
     invalid = f"'{v.Error.INVALID_OPERATION.value}'"
     refused_tier = f"e.partitioned AND {_IN_PREMIUM} OR NOT e.partitioned AND {_ALL_PARTITIONED}"
     dated = "c.api_version RLIKE '^[0-9]{4}-(0[1-9]|1[0-2])$'"
@@ -135,8 +135,8 @@ def _created(new: Expression, *objections: Expression) -> Expression:
             f"WHEN size({down()}) > 0 THEN '{v.Error.UNAVAILABLE.value}' END",
         ]
     )
-    added = done(entities="concat(s.entities, array(e))")
-    body = let("error", error, f"IF(error IS NULL, {added}, {refused('error')})")
+    added = succeed(entities="concat(s.entities, array(e))")
+    body = let("error", error, f"IF(error IS NULL, {added}, {refuse('error')})")
     return let("e", new, body)
 
 
@@ -180,9 +180,9 @@ def _forwards_badly() -> Expression:
     )
 
 
-def _managed(body: Expression) -> Expression:
+def _manage(body: Expression) -> Expression:
     of_none = "is_dlq OR e.kind = 'subscription'"
-    return of_queue(f"IF({of_none}, {refused(v.Error.INVALID_OPERATION)}, {body})")
+    return run_on_queue(f"IF({of_none}, {refuse(v.Error.INVALID_OPERATION)}, {body})")
 
 
 def get_queue() -> Expression:
@@ -199,13 +199,13 @@ def get_queue() -> Expression:
         "size": f"{stored} + {late}",
         "availability": "IF(size(unavailable) > 0, 'limited', 'available')",
     }
-    return _managed(state(told=told("Described", description=row(DESCRIPTION, **shown))))
+    return _manage(state(told=add_outcome("Described", description=row(DESCRIPTION, **shown))))
 
 
 def list_queues() -> Expression:
     """MGMT-16: return the name of every queue once."""
     names = "transform(filter(s.entities, x -> x.kind = 'queue'), x -> x.name)"
-    return state(told=told("Listed", names=names))
+    return state(told=add_outcome("Listed", names=names))
 
 
 def update_queue() -> Expression:
@@ -218,12 +218,12 @@ def update_queue() -> Expression:
         name: f"coalesce(c.{name}, x.{name})"
         for name in ("lock_duration", "max_delivery_count", "time_to_live")
     }
-    changed_one = changed(ENTITY, "x", **new)
-    put = done(entities=f"transform(s.entities, x -> IF(x.name = q, {changed_one}, x))")
-    return _managed(
+    changed_one = change_struct(ENTITY, "x", **new)
+    put = succeed(entities=f"transform(s.entities, x -> IF(x.name = q, {changed_one}, x))")
+    return _manage(
         f"CASE WHEN {fixed} OR coalesce(c.lock_duration > {_LONGEST_LOCK}, false) "
-        f"THEN {refused(v.Error.INVALID_OPERATION)} "
-        f"WHEN size(unavailable) > 0 THEN {refused(v.Error.UNAVAILABLE)} ELSE {put} END"
+        f"THEN {refuse(v.Error.INVALID_OPERATION)} "
+        f"WHEN size(unavailable) > 0 THEN {refuse(v.Error.UNAVAILABLE)} ELSE {put} END"
     )
 
 
@@ -233,9 +233,9 @@ def delete_queue() -> Expression:
         name: where(f"s.{name}", "x", "x.queue <> q")
         for name in ("planned", "accepted", "sessions", "states", "staged")
     }
-    removed = done(
+    removed = succeed(
         entities=where("s.entities", "x", "x.name <> q"),
         messages=where("s.messages", "x", "x.owner <> q"),
         **gone,
     )
-    return _managed(f"IF(size(unavailable) > 0, {refused(v.Error.UNAVAILABLE)}, {removed})")
+    return _manage(f"IF(size(unavailable) > 0, {refuse(v.Error.UNAVAILABLE)}, {removed})")

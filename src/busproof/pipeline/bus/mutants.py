@@ -10,7 +10,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.pipeline.bus.terms import Expression
 
-__all__ = ["MUTANTS", "Mutant", "guarded"]
+__all__ = ["MUTANTS", "Mutant", "insert_mutants"]
 
 
 @attrs.frozen
@@ -108,7 +108,7 @@ MUTANTS: Final = (
 )
 
 
-def guarded(fold: Expression) -> Expression:
+def insert_mutants(fold: Expression) -> Expression:
     """Return the fold with all mutants in it; each row runs the one in its column `mutant`.
 
     Raises:

@@ -5,9 +5,17 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.pipeline.bus.entities import is_down
 from busproof.pipeline.bus.tables import ENTITY, KEY
-from busproof.pipeline.bus.terms import Expression, changed, let, where
+from busproof.pipeline.bus.terms import Expression, change_struct, let, where
 
-__all__ = ["conflict", "free_partitions", "has_room", "home", "key_of", "placed", "turned"]
+__all__ = [
+    "advance_turn",
+    "choose_partition",
+    "conflict",
+    "free_partitions",
+    "has_room",
+    "home",
+    "key_of",
+]
 
 _REROUTING: Final = 15 * v.MICROSECONDS
 _GB: Final = 2**30
@@ -68,7 +76,7 @@ def free_partitions(first: Expression, entity: Expression = "e") -> Expression:
     return where(turns, "p", f"NOT {is_down('p')}")
 
 
-def placed(message: Expression, timeout: Expression) -> Expression:
+def choose_partition(message: Expression, timeout: Expression) -> Expression:
     """KEY-01: return the partition for a message `m` with the key `key`, or an error."""
     keyed = let(
         "at",
@@ -105,7 +113,7 @@ def _answer(error: Expression, partition: Expression) -> Expression:
     return f"named_struct('error', {error}, 'partition', {partition})"
 
 
-def turned(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
+def advance_turn(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
     """Return the entities after a message without a key was placed, with the turn moved on."""
-    moved = changed(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
+    moved = change_struct(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
     return f"transform({state}.entities, t -> IF(t.name = {name}, {moved}, t))"

@@ -1,17 +1,17 @@
 """Receives and peeks."""
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.entities import run_on_queue
 from busproof.pipeline.bus.tables import HELD
 from busproof.pipeline.bus.terms import (
     Expression,
-    changed,
+    add_outcome,
+    change_struct,
     let,
     one,
-    refused,
+    refuse,
     row,
     state,
-    told,
     where,
 )
 from busproof.pipeline.schema import MESSAGE, VIEW
@@ -39,9 +39,9 @@ def _is_not_holder() -> Expression:
 
 
 def _receivable(answer: Expression) -> Expression:
-    return of_queue(
-        f"CASE WHEN {outside_session()} THEN {refused(v.Error.INVALID_OPERATION)} "
-        f"WHEN {_is_not_holder()} THEN {refused(v.Error.SESSION_LOCK_LOST)} ELSE {answer} END"
+    return run_on_queue(
+        f"CASE WHEN {outside_session()} THEN {refuse(v.Error.INVALID_OPERATION)} "
+        f"WHEN {_is_not_holder()} THEN {refuse(v.Error.SESSION_LOCK_LOST)} ELSE {answer} END"
     )
 
 
@@ -49,17 +49,17 @@ def receive() -> Expression:
     """LIFE-02, LIFE-09: receive the oldest free message of any available partition."""
     gone = state(
         messages=where("s.messages", "x", _other()),
-        told=told("Received", message=view("h", dead_letter_reason="h.reason")),
+        told=add_outcome("Received", message=view("h", dead_letter_reason="h.reason")),
     )
-    taken = f"IF(c.mode = 'receive-and-delete', {gone}, {_locked()})"
-    nothing = state(told=told("Empty"))
+    taken = f"IF(c.mode = 'receive-and-delete', {gone}, {_receive_locked()})"
+    nothing = state(told=add_outcome("Empty"))
     return _receivable(let("h", f"get({_free()}, 0)", f"IF(h IS NULL, {nothing}, {taken})"))
 
 
 def receive_batch() -> Expression:
     """BATCH-12 to BATCH-14: receive up to the requested number of the oldest free messages."""
     taken = f"IF(c.mode = 'receive-and-delete', {_several_gone()}, {_several_locked()})"
-    body = f"IF(size(found) = 0, {state(told=told('Empty'))}, {taken})"
+    body = f"IF(size(found) = 0, {state(told=add_outcome('Empty'))}, {taken})"
     return _receivable(let("found", f"slice({_free()}, 1, CAST(c.count AS INT))", body))
 
 
@@ -80,7 +80,7 @@ def _other() -> Expression:
     return "x.sequence_number <> h.sequence_number OR x.queue <> q"
 
 
-def _until() -> Expression:
+def _lock_end() -> Expression:
     """LOCK-01, SESS-14: return when a new lock ends; within a session, when the session's does."""
     mine = one("s.sessions", "x", "x.queue = q AND x.session_id = c.session_id")
     return f"coalesce({mine}.until, s.now + e.lock_duration)"
@@ -88,7 +88,7 @@ def _until() -> Expression:
 
 def _lock(message: Expression, ahead: Expression) -> Expression:
     """LOCK-07: lock a message under a new token, and count the delivery."""
-    return changed(
+    return change_struct(
         HELD,
         message,
         deliveries=f"{message}.deliveries + 1",
@@ -98,7 +98,7 @@ def _lock(message: Expression, ahead: Expression) -> Expression:
     )
 
 
-def _locked_view(message: Expression) -> Expression:
+def _view_of_locked(message: Expression) -> Expression:
     return view(
         message,
         delivery_count=f"{message}.deliveries",
@@ -108,13 +108,13 @@ def _locked_view(message: Expression) -> Expression:
     )
 
 
-def _locked() -> Expression:
+def _receive_locked() -> Expression:
     taken = state(
         given="s.given + 1",
         messages=f"transform(s.messages, x -> IF({_other()}, x, taken))",
-        told=told("Received", message=_locked_view("taken")),
+        told=add_outcome("Received", message=_view_of_locked("taken")),
     )
-    return let("ends", _until(), let("taken", _lock("h", "1"), taken))
+    return let("ends", _lock_end(), let("taken", _lock("h", "1"), taken))
 
 
 def receive_deferred() -> Expression:
@@ -130,8 +130,8 @@ def receive_deferred() -> Expression:
     )
     spread = "size(array_distinct(transform(found, h -> h.partition))) > 1"
     body = (
-        f"CASE WHEN {lacking} THEN {refused(v.Error.MESSAGE_NOT_FOUND)} "
-        f"WHEN {spread} THEN {refused(v.Error.INVALID_OPERATION)} "
+        f"CASE WHEN {lacking} THEN {refuse(v.Error.MESSAGE_NOT_FOUND)} "
+        f"WHEN {spread} THEN {refuse(v.Error.INVALID_OPERATION)} "
         f"WHEN c.mode = 'receive-and-delete' THEN {_several_gone()} ELSE {_several_locked()} END"
     )
     return _receivable(let("found", messages, body))
@@ -141,7 +141,7 @@ def _several_gone() -> Expression:
     mine = "exists(found, h -> h.sequence_number = x.sequence_number)"
     rest = where("s.messages", "x", f"x.queue <> q OR NOT {mine}")
     views = f"transform(found, h -> {view('h', dead_letter_reason='h.reason')})"
-    return state(messages=rest, told=told("ReceivedSeveral", messages=views))
+    return state(messages=rest, told=add_outcome("ReceivedSeveral", messages=views))
 
 
 def _several_locked() -> Expression:
@@ -150,9 +150,11 @@ def _several_locked() -> Expression:
     after = state(
         given="s.given + size(taken)",
         messages=f"transform(s.messages, x -> coalesce({mine}, x))",
-        told=told("ReceivedSeveral", messages=f"transform(taken, h -> {_locked_view('h')})"),
+        told=add_outcome(
+            "ReceivedSeveral", messages=f"transform(taken, h -> {_view_of_locked('h')})"
+        ),
     )
-    return let("ends", _until(), let("taken", locked, after))
+    return let("ends", _lock_end(), let("taken", locked, after))
 
 
 def peek() -> Expression:
@@ -176,4 +178,4 @@ def peek() -> Expression:
     scheduled = view("h", state="'scheduled'")
     later = f"transform({coming}, h -> {scheduled})"
     shown = f"slice(concat({behind}, {later}), 1, CAST(c.count AS INT))"
-    return of_queue(state(told=told("Peeked", messages=shown)))
+    return run_on_queue(state(told=add_outcome("Peeked", messages=shown)))

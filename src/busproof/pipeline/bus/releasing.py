@@ -6,14 +6,14 @@ from busproof.pipeline.bus.tables import HELD
 from busproof.pipeline.bus.terms import (
     DEAD,
     Expression,
-    changed,
+    change_struct,
     let,
     sequence_number,
     state,
     where,
 )
 
-__all__ = ["UNLOCKED", "dead_lettered", "died", "released"]
+__all__ = ["UNLOCKED", "dead_lettered", "expire_messages", "release"]
 
 UNLOCKED: Final = {
     "token": "CAST(NULL AS STRING)",
@@ -37,7 +37,7 @@ def dead_lettered(
 ) -> Expression:
     """DLQ-05, DLQ-13: move the messages `b` that satisfy a condition to dead-letter queues."""
     order = f"{source}.arrivals + i + 1"
-    letter = changed(
+    letter = change_struct(
         HELD,
         "b",
         queue=f"concat(b.owner, {DEAD})",
@@ -59,25 +59,25 @@ def dead_lettered(
     return let("going", going, f"IF(size(going) = 0, {source}, {moved})")
 
 
-def released(condition: Expression) -> Expression:
+def release(condition: Expression) -> Expression:
     """LIFE-04, LIFE-05, DLQ-02: release the messages `b` that satisfy a condition.
 
     A message with too many deliveries is dead-lettered instead.
     """
-    freed = changed(HELD, "b", **{**UNLOCKED, "token": _BACK})
+    freed = change_struct(HELD, "b", **{**UNLOCKED, "token": _BACK})
     marked = f"transform(s.messages, b -> IF({condition}, {freed}, b))"
     limit = "exists(s.entities, x -> x.name = b.owner AND b.deliveries >= x.max_delivery_count)"
     spent = f"b.token = {_BACK} AND NOT b.deferred AND b.queue = b.owner AND {limit}"
-    plain = changed(HELD, "b", **{"token": f"nullif(b.token, {_BACK})"})
+    plain = change_struct(HELD, "b", **{"token": f"nullif(b.token, {_BACK})"})
     unmarked = state(messages=f"transform(s.messages, b -> {plain})")
     steps = [state(messages=marked), dead_lettered(spent, _SPENT), unmarked]
-    body = died()
+    body = expire_messages()
     while steps:
         body = let("s", steps.pop(), body)
     return body
 
 
-def died() -> Expression:
+def expire_messages() -> Expression:
     """TTL-06 to TTL-08: remove or dead-letter expired messages."""
     wanted = "exists(s.entities, x -> x.name = b.owner AND x.dead_letter_expired)"
     alive = where("s.messages", "b", f"NOT coalesce({_IS_DEAD}, false)")

@@ -3,26 +3,26 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.arriving import arrival, arrived
-from busproof.pipeline.bus.entities import of_queue
-from busproof.pipeline.bus.limits import exceeded
-from busproof.pipeline.bus.placing import conflict, key_of, placed, turned
-from busproof.pipeline.bus.staging import staged
+from busproof.pipeline.bus.arriving import arrival, deliver_arrivals
+from busproof.pipeline.bus.entities import run_on_queue
+from busproof.pipeline.bus.limits import limit_error
+from busproof.pipeline.bus.placing import advance_turn, choose_partition, conflict, key_of
+from busproof.pipeline.bus.staging import stage_message
 from busproof.pipeline.bus.tables import ACCEPTED, PLANNED
 from busproof.pipeline.bus.terms import (
     Expression,
-    done,
+    add_outcome,
     let,
     one,
-    refused,
+    refuse,
     row,
     sequence_number,
     state,
-    told,
+    succeed,
     where,
 )
 
-__all__ = ["PLANNED_FROM", "cancel", "schedule", "send", "sent"]
+__all__ = ["PLANNED_FROM", "cancel", "schedule", "send", "send_message"]
 
 PLANNED_FROM: Final = 2**40
 """First sequence number of scheduled messages, above those of arrived messages."""
@@ -30,33 +30,35 @@ PLANNED_FROM: Final = 2**40
 
 def send() -> Expression:
     """KEY-01: send a message to one partition, or refuse it."""
-    return of_queue(sent("c.message"), to_topics=True)
+    return run_on_queue(send_message("c.message"), to_topics=True)
 
 
-def sent(message: Expression) -> Expression:
+def send_message(message: Expression) -> Expression:
     """Return the state after a message was sent to the entity `e`, with its outcome added."""
-    ended = done(witness="at.partition")
+    ended = succeed(witness="at.partition")
     there = arrival(queue="e.name", key="key", partition="at.partition", message="m", at="s.now")
-    stored = arrived(_after_turn(), f"array({there})")
-    in_transaction = staged(done(witness="home"))
+    stored = deliver_arrivals(_advance_turn(), f"array({there})")
+    in_transaction = stage_message(succeed(witness="home"))
     return _sendable(message, let("s", stored, ended), "c.timeout", in_transaction)
 
 
 def schedule() -> Expression:
     """SCHED-03, SCHED-09: choose a message's partition now, and enqueue it when it is due."""
     number = sequence_number("at.partition", f"({PLANNED_FROM} + s.arrivals + 1)")
-    ended = state(arrivals="s.arrivals + 1", planned=_with_planned(), told=_scheduled("number"))
-    kept = let("s", _remembered(), ended)
-    planned = let("number", number, f"IF({_is_copy()}, {_dropped()}, {kept})")
-    stored = let("s", _after_turn(), planned)
+    ended = state(
+        arrivals="s.arrivals + 1", planned=_plan_message(), told=_answer_scheduled("number")
+    )
+    kept = let("s", _remember_message_id(), ended)
+    planned = let("number", number, f"IF({_is_copy()}, {_drop_duplicate()}, {kept})")
+    stored = let("s", _advance_turn(), planned)
     late = sequence_number("home", f"({PLANNED_FROM} + s.arrivals + 1)")
-    in_transaction = staged(
-        let("number", late, state(arrivals="s.arrivals + 1", told=_scheduled("number"))),
+    in_transaction = stage_message(
+        let("number", late, state(arrivals="s.arrivals + 1", told=_answer_scheduled("number"))),
         sequence_number=late,
         due="s.now + greatest(c.delay, 0L)",
     )
     body = _sendable("c.message", stored, "60000000L", in_transaction)
-    return of_queue(body, to_topics=True)
+    return run_on_queue(body, to_topics=True)
 
 
 def _sendable(
@@ -68,28 +70,30 @@ def _sendable(
     differ = f"c.transaction IS NULL AND e.partitioned AND {conflict()}"
     objection = f"CASE WHEN {barred} THEN {invalid} WHEN {differ} THEN {invalid} END"
     at_once = let(
-        "at", placed("m", timeout), f"IF(at.error IS NULL, {stored}, {refused('at.error')})"
+        "at",
+        choose_partition("m", timeout),
+        f"IF(at.error IS NULL, {stored}, {refuse('at.error')})",
     )
     body = (
-        f"CASE WHEN error IS NOT NULL THEN {refused('error')} "
+        f"CASE WHEN error IS NOT NULL THEN {refuse('error')} "
         f"WHEN c.transaction IS NULL THEN {at_once} ELSE {in_transaction} END"
     )
-    checked = let("error", f"coalesce({objection}, {exceeded('m')})", body)
+    checked = let("error", f"coalesce({objection}, {limit_error('m')})", body)
     return let("m", message, let("key", key_of("m"), checked))
 
 
-def _after_turn() -> Expression:
-    turns = f"IF(key IS NULL, {turned('e.name', 'at.partition')}, s.entities)"
+def _advance_turn() -> Expression:
+    turns = f"IF(key IS NULL, {advance_turn('e.name', 'at.partition')}, s.entities)"
     return state(entities=turns)
 
 
-def _scheduled(number: Expression) -> Expression:
-    return told("Scheduled", sequence_number=number)
+def _answer_scheduled(number: Expression) -> Expression:
+    return add_outcome("Scheduled", sequence_number=number)
 
 
-def _dropped() -> Expression:
+def _drop_duplicate() -> Expression:
     """KEY-11: drop a scheduled duplicate, but answer as if it were stored."""
-    return state(arrivals="s.arrivals + 1", told=_scheduled("number"))
+    return state(arrivals="s.arrivals + 1", told=_answer_scheduled("number"))
 
 
 def _same() -> Expression:
@@ -103,14 +107,14 @@ def _is_copy() -> Expression:
     )
 
 
-def _remembered() -> Expression:
+def _remember_message_id() -> Expression:
     new = row(ACCEPTED, queue="e.name", key="key", message_id="m.message_id", at="s.now")
     others = where("s.accepted", "x", f"NOT ({_same()})")
     identified = "e.duplicate_detection AND m.message_id IS NOT NULL"
     return f"IF({identified}, {state(accepted=f'concat({others}, array({new}))')}, s)"
 
 
-def _with_planned() -> Expression:
+def _plan_message() -> Expression:
     new = row(
         PLANNED,
         queue="e.name",
@@ -126,7 +130,7 @@ def cancel() -> Expression:
     """SCHED-04, SCHED-05: cancel a scheduled message that is not yet due."""
     scheduled = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
     rest = where("s.planned", "x", "x.sequence_number <> c.sequence_number OR x.queue <> q")
-    return of_queue(
-        f"IF({scheduled} IS NULL, {refused(v.Error.MESSAGE_NOT_FOUND)}, {done(planned=rest)})",
+    return run_on_queue(
+        f"IF({scheduled} IS NULL, {refuse(v.Error.MESSAGE_NOT_FOUND)}, {succeed(planned=rest)})",
         to_topics=True,
     )

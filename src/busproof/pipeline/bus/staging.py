@@ -1,23 +1,23 @@
 """Sends in a transaction, and its commit or rollback."""
 
 from busproof import vocabulary as v
-from busproof.pipeline.bus.arriving import arrival, arrived
+from busproof.pipeline.bus.arriving import arrival, deliver_arrivals
 from busproof.pipeline.bus.entities import entity, is_down
 from busproof.pipeline.bus.limits import full_transaction
 from busproof.pipeline.bus.placing import conflict, has_room, home
 from busproof.pipeline.bus.tables import PLANNED, STAGED, TABLES
 from busproof.pipeline.bus.terms import (
     Expression,
-    changed,
-    done,
+    change_struct,
     let,
-    refused,
+    refuse,
     row,
     state,
+    succeed,
     where,
 )
 
-__all__ = ["begin", "commit", "roll_back", "staged"]
+__all__ = ["begin", "commit", "roll_back", "stage_message"]
 
 
 def _is_open(name: Expression) -> Expression:
@@ -29,12 +29,12 @@ def begin() -> Expression:
     new = row(TABLES["transactions"], name="c.transaction", open="true")
     return (
         "IF(exists(s.transactions, x -> x.name = c.transaction), "
-        f"{refused(v.Error.ALREADY_EXISTS)}, "
-        f"{done(transactions=f'concat(s.transactions, array({new}))')})"
+        f"{refuse(v.Error.ALREADY_EXISTS)}, "
+        f"{succeed(transactions=f'concat(s.transactions, array({new}))')})"
     )
 
 
-def staged(answer: Expression, **planned: Expression) -> Expression:
+def stage_message(answer: Expression, **planned: Expression) -> Expression:
     """TXN-02 to TXN-08: buffer message `m` with key `key` in its partition until the commit."""
     new = row(
         STAGED,
@@ -54,14 +54,14 @@ def staged(answer: Expression, **planned: Expression) -> Expression:
     lies = f"IF(key IS NULL, 0L, {home('key')})"
     error = (
         f"CASE WHEN NOT {_is_open('c.transaction')} THEN '{v.Error.NOT_FOUND.value}' "
-        f"WHEN {full_transaction()} OR {_objected()} THEN '{v.Error.INVALID_OPERATION.value}' "
+        f"WHEN {full_transaction()} OR {_is_refused()} THEN '{v.Error.INVALID_OPERATION.value}' "
         f"WHEN {is_down('home')} THEN '{v.Error.UNAVAILABLE.value}' "
         f"WHEN NOT {fitting} THEN '{v.Error.QUOTA_EXCEEDED.value}' END"
     )
-    return let("home", lies, let("error", error, f"IF(error IS NULL, {taken}, {refused('error')})"))
+    return let("home", lies, let("error", error, f"IF(error IS NULL, {taken}, {refuse('error')})"))
 
 
-def _objected() -> Expression:
+def _is_refused() -> Expression:
     """TXN-03, TXN-04, TXN-07, TXN-08: return whether the key is missing or differs from others."""
     other = (
         "exists(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name "
@@ -70,9 +70,9 @@ def _objected() -> Expression:
     return f"e.partitioned AND ({conflict()} OR (key IS NULL) OR {other})"
 
 
-def _ended() -> Expression:
+def _end_transaction() -> Expression:
     """Return the state after a transaction has ended, without its buffered sends."""
-    closed = changed(TABLES["transactions"], "x", open="false")
+    closed = change_struct(TABLES["transactions"], "x", open="false")
     return state(
         transactions=(f"transform(s.transactions, x -> IF(x.name = c.transaction, {closed}, x))"),
         staged=where("s.staged", "x", "x.transaction <> c.transaction"),
@@ -81,8 +81,8 @@ def _ended() -> Expression:
 
 def roll_back() -> Expression:
     """TXN-13: roll back a transaction, and drop its sends."""
-    rolled_back = let("s", _ended(), done())
-    return f"IF({_is_open('c.transaction')}, {rolled_back}, {refused(v.Error.NOT_FOUND)})"
+    rolled_back = let("s", _end_transaction(), succeed())
+    return f"IF({_is_open('c.transaction')}, {rolled_back}, {refuse(v.Error.NOT_FOUND)})"
 
 
 def commit() -> Expression:
@@ -91,15 +91,15 @@ def commit() -> Expression:
         "exists(sent, x -> exists(s.entities, e -> e.name = x.queue AND exists(s.dark, d -> "
         "d.queue = e.place AND d.partition < e.partitions AND d.partition = x.partition)))"
     )
-    stored = let("s", let("s", _ended(), _stored()), done())
+    stored = let("s", let("s", _end_transaction(), _store_staged()), succeed())
     ended = (
-        f"CASE WHEN {unreached} THEN {let('s', _ended(), refused(v.Error.UNAVAILABLE))} "
-        f"WHEN {_overfull()} THEN {let('s', _ended(), refused(v.Error.QUOTA_EXCEEDED))} "
+        f"CASE WHEN {unreached} THEN {let('s', _end_transaction(), refuse(v.Error.UNAVAILABLE))} "
+        f"WHEN {_overfull()} THEN {let('s', _end_transaction(), refuse(v.Error.QUOTA_EXCEEDED))} "
         f"ELSE {stored} END"
     )
     sent = where("s.staged", "x", "x.transaction = c.transaction")
     return (
-        f"IF({_is_open('c.transaction')}, {let('sent', sent, ended)}, {refused(v.Error.NOT_FOUND)})"
+        f"IF({_is_open('c.transaction')}, {let('sent', sent, ended)}, {refuse(v.Error.NOT_FOUND)})"
     )
 
 
@@ -113,7 +113,7 @@ def _overfull() -> Expression:
     return f"exists(sent, x -> {let('e', entity('x.queue'), f'e IS NOT NULL AND NOT {fits}')})"
 
 
-def _stored() -> Expression:
+def _store_staged() -> Expression:
     """Enqueue the sent messages, and store the scheduled ones."""
     going = arrival(
         queue="x.queue", key="x.key", partition="x.partition", message="x.message", at="s.now"
@@ -122,4 +122,4 @@ def _stored() -> Expression:
     now_sent = where("sent", "x", "x.due IS NULL")
     planned = where("sent", "x", "x.due IS NOT NULL")
     noted = state(planned=f"concat(s.planned, transform({planned}, x -> {later}))")
-    return arrived(noted, f"transform({now_sent}, x -> {going})")
+    return deliver_arrivals(noted, f"transform({now_sent}, x -> {going})")

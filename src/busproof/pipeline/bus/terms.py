@@ -13,16 +13,16 @@ from busproof.pipeline.bus.tables import STATE, TOLD
 __all__ = [
     "DEAD",
     "Expression",
-    "changed",
-    "done",
+    "add_outcome",
+    "change_struct",
+    "copy_struct",
     "let",
-    "made",
     "one",
-    "refused",
+    "refuse",
     "row",
     "sequence_number",
     "state",
-    "told",
+    "succeed",
     "where",
 ]
 
@@ -60,37 +60,37 @@ def row(fields: Mapping[str, str], **values: Expression) -> Expression:
     return f"named_struct({', '.join(pairs)})"
 
 
-def made(fields: Mapping[str, str], source: Expression, **values: Expression) -> Expression:
+def copy_struct(fields: Mapping[str, str], source: Expression, **values: Expression) -> Expression:
     """Return a new struct; fields that are not given are copied from another struct."""
     return row(
         fields, **{name: f"{source}.`{name}`" for name in fields if name not in values}, **values
     )
 
 
-changed = made
+change_struct = copy_struct
 
 
 def state(source: Expression = "s", **changes: Expression) -> Expression:
     """Return the state with some fields changed."""
-    return changed(STATE, source, **changes)
+    return change_struct(STATE, source, **changes)
 
 
-def told(kind: str, **fields: Expression) -> Expression:
+def add_outcome(kind: str, **fields: Expression) -> Expression:
     """Return the outcomes so far, with one of this type added."""
     one_more = row(TOLD, type=f"'{kind}'", **fields)
     return f"concat(s.told, array({one_more}))"
 
 
-def done(witness: Expression | None = None, **changes: Expression) -> Expression:
+def succeed(witness: Expression | None = None, **changes: Expression) -> Expression:
     """Return the changed state after a successful request; the witness is the chosen partition."""
     partition = {} if witness is None else {"partition": witness}
-    return state(told=told("Done", **partition), **changes)
+    return state(told=add_outcome("Done", **partition), **changes)
 
 
-def refused(error: v.Error | Expression) -> Expression:
+def refuse(error: v.Error | Expression) -> Expression:
     """Return the state after a refusal, which adds an outcome and changes nothing else."""
     text = f"'{error.value}'" if isinstance(error, v.Error) else error
-    return state(told=told("Refused", error=text))
+    return state(told=add_outcome("Refused", error=text))
 
 
 def sequence_number(partition: Expression, order: Expression) -> Expression:

@@ -18,11 +18,11 @@ from busproof.judging.applicability import Terms
 from busproof.judging.summary import Summary, in_order
 from busproof.judging.verdicts import exit_code, verdicts
 from busproof.pipeline.components import OUTSIDE
-from busproof.pipeline.judge import in_components
-from busproof.pipeline.keeping import kept
+from busproof.pipeline.judge import split_into_components
+from busproof.pipeline.keeping import keep_rows
 from busproof.pipeline.screening.suspicions import SCREENED, UNREADABLE
 
-__all__ = ["Findings", "Suspected", "findings_of", "screened", "suspected"]
+__all__ = ["Findings", "Suspected", "conclude", "find_suspects", "findings_of"]
 
 _WITHOUT_SUSPICION: Final = (
     "not judged: screening looked for violations and confirmed none, which shows nothing"
@@ -62,7 +62,7 @@ class Findings:
     unreadable: int = 0
 
 
-def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspected:
+def find_suspects(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspected:
     """Return the components that a suspicion points to."""
     readable = suspicions.where(sf.col("rule") != UNREADABLE)
     histories = readable.select("history_id").distinct()
@@ -70,13 +70,13 @@ def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspect
     if header.clock is not v.Clock.REAL:
         return Suspected(
             suspicions=suspicions,
-            components=in_components(histories, header),
-            rows=in_components(some, header),
+            components=split_into_components(histories, header),
+            rows=split_into_components(some, header),
         )
-    numbered = in_components(kept(some), header)
+    numbered = split_into_components(keep_rows(some), header)
     places = readable.select("history_id", "line").distinct()
     marked = numbered.join(sf.broadcast(places), ["history_id", "line"])
-    components = kept(marked.select("history_id", "part").distinct())
+    components = keep_rows(marked.select("history_id", "part").distinct())
     # An unusable line may be an event of any part, so every part gets it.
     outside = histories.withColumn("part", sf.lit(OUTSIDE).cast("long"))
     wanted = sf.broadcast(components.union(outside))
@@ -104,7 +104,7 @@ def findings_of(suspected: Suspected, violations: DataFrame) -> Findings:
     )
 
 
-def screened(
+def conclude(
     header: Header,
     terms: Terms,
     summary: Summary,

@@ -85,7 +85,7 @@ def events_of(history: Read) -> DataFrame:
         for side in (outcome, command)
         for messages in (side["messages"], _alone(side["message"]))
     ]
-    parsed = history.through(_parsed, from_arrow_schema(_PARSED))
+    parsed = history.through(_parse_lines, from_arrow_schema(_PARSED))
     by_message = parsed.select("*", sf.explode_outer(sf.coalesce(*lists)).alias("m"))
     path = sf.coalesce(
         sf.concat(command["topic"], sf.lit(v.SUBSCRIPTIONS), command["subscription"]),
@@ -121,7 +121,7 @@ def events_of(history: Read) -> DataFrame:
     )
 
 
-def _parsed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _parse_lines(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the fields of each line; Arrow parses them in half of Spark's time."""
     for batch in batches:
         places = [batch.column(name) for name in _PLACE]

@@ -56,7 +56,7 @@ def suspicions_of(history: Read) -> DataFrame:
         history: the histories, as read.
     """
     groups = groups_of(facts_of(events_of(history)))
-    alone = groups.withColumn("rule", _by_itself()).where(
+    alone = groups.withColumn("rule", _suspect_alone()).where(
         sf.col("rule").isNotNull() | _is_compared()
     )
     before = (
@@ -70,7 +70,7 @@ def suspicions_of(history: Read) -> DataFrame:
             sf.when(_is(Kind.DETECTS), sf.lit(int(Kind.COPY)))
             .otherwise(sf.col("kind"))
             .alias("kind"),
-            _compared().alias("compared"),
+            _comparison_key().alias("compared"),
             _is(Kind.DETECTS).alias("detects"),
             "rule",
             "line",
@@ -82,7 +82,7 @@ def suspicions_of(history: Read) -> DataFrame:
         .withColumn("latest", sf.max("last_cause").over(before))
         .withColumn("is_detected", sf.max("detects").over(before))
     )
-    rule = sf.coalesce("rule", _in_order())
+    rule = sf.coalesce("rule", _suspect_in_order())
     return compared.select("history_id", "line", rule.alias("rule")).where("rule is not null")
 
 
@@ -90,7 +90,7 @@ def _is(*kinds: Kind) -> Column:
     return sf.col("kind").isin(*map(int, kinds))
 
 
-def _by_itself() -> Column:
+def _suspect_alone() -> Column:
     """Return the rule that a group seems to break on its own evidence; null if none."""
     disagree = sf.col("low") != sf.col("high")
     cause, effect = sf.col("first_cause"), sf.col("first_effect")
@@ -122,13 +122,13 @@ def _is_compared() -> Column:
     return locked | sent | copied | _is(Kind.DETECTS)
 
 
-def _compared() -> Column:
+def _comparison_key() -> Column:
     """Return what groups must share to be compared: their message, session or entity."""
     of_entity = _is(Kind.COPY, Kind.DETECTS)
     return sf.when(of_entity, sf.col("first_cause")).otherwise(sf.col("low"))
 
 
-def _in_order() -> Column:
+def _suspect_in_order() -> Column:
     """Return the rule that a group seems to break, compared with earlier groups; null if none."""
     cause, effect = sf.col("first_cause"), sf.col("first_effect")
     return (
