@@ -7,10 +7,10 @@ import recorded_cases as cases
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from busproof.errors import HistoryError
+from busproof.errors import HistoryError, UsageError
 from busproof.pipeline.reading import publish_columns, read
 from busproof.pipeline.session import spark_error_line
-from busproof.pipeline.sources import find_source
+from busproof.pipeline.sources import Source, find_source
 
 pytestmark = pytest.mark.slow
 
@@ -104,3 +104,27 @@ def test_an_executor_without_busproof_is_reported() -> None:
     said = spark_error_line(PythonException("ModuleNotFoundError: No module named 'busproof'"))
     assert said is not None
     assert "install this version of it there" in said
+
+
+def test_a_table_may_be_partitioned_by_date(spark: SparkSession, file: Path) -> None:
+    """Also where only some of its files are read."""
+    rows = rows_of(spark, file)
+    table = file.parent / "table"
+    day = sf.concat(sf.lit("2026-11-"), (sf.col("seq") % 2 + 10).cast("string"))
+    publish_columns(rows).withColumn("date", day).write.partitionBy("date").parquet(str(table))
+    (table / "_header.json").write_text(file.read_text().partition("\n")[0])
+    expected = rows.count() - 1
+    assert expected == rows_of(spark, table).count()
+    one = sorted(table.rglob("*.parquet"))[:1]
+    some = read(spark, Source(tuple(map(str, one)), is_table=True, table=str(table))).rows
+    assert expected > some.count() > 0
+
+
+def test_a_delta_table_without_its_package_says_what_is_missing(
+    spark: SparkSession, file: Path
+) -> None:
+    table = file.parent / "table"
+    (table / "_delta_log").mkdir(parents=True)
+    (table / "_header.json").write_text(file.read_text().partition("\n")[0])
+    with pytest.raises(UsageError, match=r"is a Delta table, .* spark\.jars\.packages"):
+        rows_of(spark, table)

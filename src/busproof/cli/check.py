@@ -65,7 +65,7 @@ def _refuse_what_does_not_fit(args: Options) -> None:
             "name a HISTORY, or a folder of arriving histories with --follow; see "
             "busproof check --help"
         )
-    for name in ("checkpoint", "once"):
+    for name in ("checkpoint", "once", "stream", "watermark"):
         if getattr(args, name) and args.follow is None:
             raise UsageError(f"--{name} is of no use without --follow")
     if args.follow is not None and args.as_table is not None:
@@ -281,6 +281,22 @@ COMMAND: Final = Command(
             help="with --follow: folder for progress (default: _busproof in DIR)",
         ),
         flag("--once", section=SPARK, help="with --follow: exit when all files are judged"),
+        option(
+            "--stream",
+            section=SPARK,
+            type=PATH,
+            metavar="FILE",
+            help="with --follow: TOML file that names a stream, such as a topic of Kafka, whose "
+            "records are stored in DIR and judged",
+        ),
+        option(
+            "--watermark",
+            section=SPARK,
+            type=click.IntRange(min=0),
+            metavar="SECONDS",
+            help="with --follow: histories of a table may continue in later files, until they end "
+            "or nothing of them was requested for so long",
+        ),
         flag(
             "--screen",
             section=SPARK,

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
-from busproof.errors import HistoryError
+from busproof.errors import HistoryError, UsageError
 from busproof.history.records import Header
 from busproof.pipeline import lines
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
@@ -57,9 +57,25 @@ def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> 
 
 
 def _rows_of_table(spark: SparkSession, source: Source, naming: Naming) -> DataFrame:
-    records = naming.records(spark.read.parquet(*source.paths))
+    table = source.table or source.paths[0]
+    reader = spark.read.format(source.form)
+    if source.table:
+        # Folders of a table that is partitioned, say by date, are columns also of some files.
+        reader = reader.option("basePath", source.table)
+    try:
+        found = reader.load([*source.paths])
+    except Exception as error:
+        if "DATA_SOURCE_NOT_FOUND" not in str(error):  # a classic session raises Java's own error
+            raise
+        raise UsageError(
+            f"{table} is a {source.form.title()} table, and this Spark cannot read it: name the "
+            f"package with --conf spark.jars.packages=GROUP:NAME:VERSION"
+        ) from None
+    records = naming.records(found)
+    if source.histories is not None:
+        records = records.where(sf.col("history_id").isin(*source.histories))
     return records.select(
-        sf.lit(source.table or source.paths[0]).alias("file"),
+        sf.lit(table).alias("file"),
         sf.coalesce("history_id", sf.lit(-1)).alias("history_id"),
         sf.coalesce("seq", sf.lit(-1)).alias("line"),
         "text",

@@ -1,4 +1,4 @@
-"""Find the files of a history: JSON lines, or a Parquet table with its header."""
+"""Find the files of a history: JSON lines, or a Parquet or Delta table with its header."""
 
 import errno
 import json
@@ -28,6 +28,9 @@ __all__ = [
 HEADER_NAME: Final = "_header.json"
 """File with the header record, in the folder of a Parquet table."""
 
+PARQUET: Final = "parquet"
+DELTA: Final = "delta"
+_DELTA_LOG: Final = "_delta_log"
 _RUN: Final = "history.jsonl"
 
 
@@ -37,13 +40,17 @@ class Source:
 
     Attributes:
         paths: the files, or the folder of a table, or some of its files.
-        is_table: whether it is a Parquet table in the published schema.
+        is_table: whether it is a table in the published schema.
         table: the folder of the table, if `paths` are files in it.
+        form: the format of the table, as Spark calls it.
+        histories: the ids of the histories to read from a table; `None` for all.
     """
 
     paths: tuple[str, ...]
     is_table: bool
     table: str = ""
+    form: str = PARQUET
+    histories: frozenset[int] | None = None
 
     @property
     def size(self) -> int:
@@ -90,7 +97,7 @@ def _whole(source: Source) -> Source:
     for path in paths:
         if not os.access(path, os.R_OK):  # Spark would say that the file does not exist
             raise HistoryError(f"cannot read {path}: {os.strerror(errno.EACCES)}")
-    return Source(paths, is_table=source.is_table)
+    return attrs.evolve(source, paths=paths)
 
 
 def _find_in_folder(folder: Path) -> Source:
@@ -98,7 +105,8 @@ def _find_in_folder(folder: Path) -> Source:
         return Source((str(folder / _RUN),), is_table=False)
     list(folder.iterdir())  # raises if unreadable; `rglob` would skip the folder
     if (folder / HEADER_NAME).is_file():
-        return Source((str(folder),), is_table=True)
+        form = DELTA if (folder / _DELTA_LOG).is_dir() else PARQUET
+        return Source((str(folder),), is_table=True, form=form)
     paths = sorted(
         str(path)
         for path in folder.rglob("*.jsonl")
@@ -106,7 +114,7 @@ def _find_in_folder(folder: Path) -> Source:
     )
     if paths:
         return Source(tuple(paths), is_table=False)
-    if any(folder.glob("*.parquet")):
+    if any(folder.rglob("*.parquet")):
         raise UsageError(
             f"{folder} has Parquet files and no {HEADER_NAME}, which says what the histories were "
             "held to: write the header record of a history file into it"

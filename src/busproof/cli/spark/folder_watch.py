@@ -1,4 +1,4 @@
-"""`busproof check --engine spark --follow DIR`: judge each history file in a folder once.
+"""`busproof check --engine spark --follow DIR`: judge each history in a folder once.
 
 A batch is the files that have arrived since the last one. It counts once its record is written,
 which happens last and atomically. If the process is killed before that, the same files are judged
@@ -7,8 +7,9 @@ again, and nothing of the unfinished batch is left.
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,21 +17,23 @@ from pyspark.sql import SparkSession
 
 from busproof.cli.console import busy, write_aside
 from busproof.cli.frame import Options
-from busproof.cli.spark.check import broken_off, checked, naming_of
+from busproof.cli.spark.check import broken_off, checked
 from busproof.cli.spark.ledger import Batch, Ledger
+from busproof.cli.spark.open_histories import ripe_histories, source_of
 from busproof.errors import UsageError
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import Oracle
-from busproof.pipeline.reading import read
+from busproof.pipeline.checking import Checked
+from busproof.pipeline.naming import AS_PUBLISHED, read_naming
 from busproof.pipeline.session import settings_from, spark_session_for_now
 from busproof.pipeline.sources import (
     HEADER_NAME,
     Source,
     header_of,
     header_of_table,
-    name_of,
     one_header,
 )
+from busproof.pipeline.streams import Stream, read_stream, store_arrivals
 from busproof.reports.conformance import write as write_report
 
 __all__ = ["changed_since", "coming", "followed"]
@@ -43,6 +46,10 @@ SETTLED: Final = 1.0
 """Time without a change until a file counts as complete, in seconds."""
 LOOKS: Final = 0.5
 """Time between two looks at the folder, in seconds."""
+LOOKS_AT_STREAM: Final = 5.0
+"""Time between two looks at a stream, in seconds; each starts a query of Spark."""
+OPEN: Final = "open"
+"""Folder of violations in histories that are still open, beside those of the batches."""
 
 
 def followed(args: Options) -> Conformance:
@@ -56,16 +63,30 @@ def followed(args: Options) -> Conformance:
     folder: Path = args.follow
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder} to follow")
-    ledger = Ledger(args.checkpoint or folder / PLACE)
+    progress: Path = args.checkpoint or folder / PLACE
+    ledger = Ledger(progress)
     conf = settings_from(args.conf or [])
+    stream = None if args.stream is None else read_stream(args.stream)
+    so_far: Checked | None = None
     with (
         ledger.held(),
         spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark,
         suppress(KeyboardInterrupt),
     ):
-        for files in coming(folder, ledger, once=args.once):
-            _judge(spark, folder, files, ledger, args)
-    conformance = ledger.conformance(_oracle(args), changed_since(folder, ledger))
+        store = _nothing
+        if stream is not None:
+            store = partial(_store, spark, stream, args, progress)
+            # What is stored has the published names.
+            args = _changed(args, mapping=None)
+        with suppress(KeyboardInterrupt):
+            for files in coming(folder, ledger, once=args.once, store=store):
+                _judge(spark, folder, files, ledger, args)
+        so_far = _judged_so_far(spark, folder, ledger, args)
+    problems = changed_since(folder, ledger)
+    if so_far is not None:
+        problems += so_far.problems
+    summary = None if so_far is None else so_far.summary
+    conformance = ledger.conformance(_oracle(args), problems, summary)
     if conformance is None:
         raise UsageError(
             f"no history file ({_pattern(folder)}) has arrived in {folder}; nothing was judged"
@@ -73,24 +94,81 @@ def followed(args: Options) -> Conformance:
     return conformance
 
 
+def _changed(args: Options, **changes: object) -> Options:
+    return Options(**{**vars(args), **changes})
+
+
+def _nothing() -> None:
+    """Store nothing, because files arrive by themselves."""
+
+
+def _store(spark: SparkSession, stream: Stream, args: Options, progress: Path) -> None:
+    """Store what has arrived in a stream as files of the followed table."""
+    naming = AS_PUBLISHED if args.mapping is None else read_naming(args.mapping)
+    with broken_off():
+        store_arrivals(spark, stream, naming, args.follow, progress)
+    if not (args.follow / HEADER_NAME).is_file():
+        raise UsageError(
+            f"{args.follow} has no {HEADER_NAME}, and no header came by {stream.place}: write the "
+            "header record of a history file there, which says what the histories are held to"
+        )
+
+
+def _judged_so_far(
+    spark: SparkSession, folder: Path, ledger: Ledger, args: Options
+) -> Checked | None:
+    """Judge the histories that are still open, as far as they have come; record nothing."""
+    if not ledger.open:
+        return None
+    numbers = sorted({at for one in ledger.open.values() for at in one.batches})
+    names = [name for at in numbers for name in ledger.batches[at]]
+    source = source_of(folder, names, frozenset(ledger.open))
+    with busy("Judging histories that are still open"):
+        return checked(spark, source, _with_violations(args, OPEN))
+
+
+def _with_violations(args: Options, name: str) -> Options:
+    """Let violations be written into an empty folder of this name."""
+    if args.violations is None:
+        return args
+    place = args.violations / name
+    shutil.rmtree(place, ignore_errors=True)
+    return _changed(args, violations=place)
+
+
 def _oracle(args: Options) -> Oracle | None:
     return None if args.oracle is None else Oracle(args.oracle)
 
 
-def coming(folder: Path, ledger: Ledger, *, once: bool) -> Iterator[dict[str, int]]:
-    """Yield the files of each batch as they arrive; with `once`, only until all are judged."""
-    while files := _awaited(folder, ledger, once=once):
+def coming(
+    folder: Path, ledger: Ledger, *, once: bool, store: Callable[[], None] = _nothing
+) -> Iterator[dict[str, int]]:
+    """Yield the files of each batch as they arrive; with `once`, only until all are judged.
+
+    Args:
+        folder: the followed folder.
+        ledger: the record of what was judged.
+        once: whether to end when all is judged that is there.
+        store: what stores the arrivals of a stream in the folder.
+    """
+    while files := _awaited(folder, ledger, once=once, store=store):
         yield dict(sorted(files.items())[:MOST])
 
 
-def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
+def _awaited(
+    folder: Path, ledger: Ledger, *, once: bool, store: Callable[[], None]
+) -> dict[str, int]:
     """Wait for files that are not judged yet and return them; none if no more will arrive."""
+    pause = LOOKS if store is _nothing else LOOKS_AT_STREAM
+    store()
     files, unsettled = _new_in(folder, ledger.files)
     if files or (once and not unsettled):
         return files
     with busy(f"Waiting for files in {folder}; Ctrl-C ends this"):
         while not files and (unsettled or not once):
-            time.sleep(LOOKS)
+            time.sleep(LOOKS if unsettled else pause)
+            if not unsettled:
+                store()
             files, unsettled = _new_in(folder, ledger.files)
     return files
 
@@ -124,22 +202,20 @@ def _judge(
     args: Options,
 ) -> None:
     """Judge and record a batch, after removing the remains of an unfinished one."""
-    mine = Options(**vars(args))
-    if args.violations is not None:
-        mine.violations = args.violations / ledger.next_name
-        shutil.rmtree(mine.violations, ignore_errors=True)
-    source = _source_of(folder, files)
+    source = source_of(folder, files)
     _check_terms(folder / next(iter(files)), source, ledger)
     with busy(f"Judging {_files(len(files))}"):
-        histories = _histories(spark, source, mine, ledger) if source.is_table else frozenset[int]()
-        result = checked(spark, source, mine)
+        ripe = ripe_histories(spark, folder, files, ledger, args)
+        result = checked(spark, ripe.source, _with_violations(args, ledger.next_name))
     ledger.add(
         Batch(
             files=files,
             header=result.header,
             summary=result.summary,
-            problems=result.problems,
-            histories=histories,
+            problems=(*ripe.problems, *result.problems),
+            histories=ripe.histories,
+            open=ripe.open,
+            newest=ripe.newest,
         )
     )
     rules = result.conformance.rules
@@ -151,32 +227,6 @@ def _judge(
     total = ledger.conformance(_oracle(args))
     if args.report is not None and total is not None:
         write_report(total, args.report)
-
-
-def _source_of(folder: Path, files: Mapping[str, int]) -> Source:
-    paths = tuple(str((folder / name).absolute()) for name in files)
-    if (folder / HEADER_NAME).is_file():
-        return Source(paths, is_table=True, table=str(folder.absolute()))
-    return Source(paths, is_table=False)
-
-
-def _histories(
-    spark: SparkSession, source: Source, args: Options, ledger: Ledger
-) -> frozenset[int]:
-    """Return the ids of a batch's histories; refuse histories that continue earlier batches.
-
-    The later part of a history would seem to break rules without its beginning.
-    """
-    with broken_off():
-        rows = read(spark, source, naming_of(args, source)).rows
-        ids = {row["history_id"] for row in rows.select("history_id").distinct().collect()}
-    if again := ids & ledger.histories:
-        raise UsageError(
-            f"history_id {min(again)} of {', '.join(map(name_of, source.paths[:3]))} is also in a "
-            "file that was judged before; write each history whole, into one file, or under an id "
-            "of its own"
-        )
-    return frozenset(ids)
 
 
 def _check_terms(file: Path, source: Source, ledger: Ledger) -> None:

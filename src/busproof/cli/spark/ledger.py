@@ -20,10 +20,33 @@ from busproof.judging.verdicts import verdicts
 from busproof.pipeline.sources import one_header
 from busproof.spec import load as load_catalogue
 
-__all__ = ["Batch", "Ledger"]
+__all__ = ["Batch", "Ledger", "Open"]
 
 _A_BATCH: Final = 44
 """Number of bits for a scenario's position in its batch; a batch has fewer than 2 ** 12 files."""
+
+
+@attrs.frozen(kw_only=True)
+class Open:
+    """A history of a table of which more may come.
+
+    Attributes:
+        newest: when the last of its requests so far was made, in microseconds.
+        batches: the indices of the batches that have some of it.
+        is_ended: whether its end is recorded.
+    """
+
+    newest: int
+    batches: tuple[int, ...]
+    is_ended: bool = False
+
+    def joined(self, other: "Open") -> "Open":
+        """Return this history with what came later of it."""
+        return Open(
+            newest=max(self.newest, other.newest),
+            batches=(*self.batches, *other.batches),
+            is_ended=self.is_ended or other.is_ended,
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -35,7 +58,9 @@ class Batch:
         header: the header that the files share.
         summary: the merged results of their scenarios.
         problems: sentences about unusable lines.
-        histories: the ids of their histories, if they are files of a table.
+        histories: the ids of the judged histories, if they are those of a table.
+        open: by id, all histories of a table that were not judged yet.
+        newest: when the last request of all was made, in microseconds.
     """
 
     files: Mapping[str, int]
@@ -43,6 +68,8 @@ class Batch:
     summary: Summary
     problems: tuple[str, ...] = ()
     histories: frozenset[int] = frozenset()
+    open: Mapping[int, Open] = attrs.field(factory=dict)
+    newest: int = 0
 
 
 @attrs.define
@@ -53,10 +80,13 @@ class Ledger:
         place: the folder of the record.
         count: number of batches.
         files: every judged file, with its size at that time.
+        batches: the names of the files of each batch.
         first: the file that was judged first, and its header, whose terms all files share.
         summary: the merged results of all scenarios.
         problems: sentences about unusable lines.
         histories: the ids of all judged histories of a table.
+        open: by id, the histories of a table that are not judged yet.
+        newest: when the last request of all was made, in microseconds.
 
     Raises:
         HistoryError: the record cannot be read or written.
@@ -65,10 +95,13 @@ class Ledger:
     place: Path
     count: int = attrs.field(default=0, init=False)
     files: dict[str, int] = attrs.field(factory=dict, init=False)
+    batches: list[tuple[str, ...]] = attrs.field(factory=list, init=False)
     first: tuple[str, Header] | None = attrs.field(default=None, init=False)
     summary: Summary = attrs.field(factory=Summary, init=False)
     problems: tuple[str, ...] = attrs.field(default=(), init=False)
     histories: set[int] = attrs.field(factory=set, init=False)
+    open: Mapping[int, Open] = attrs.field(factory=dict, init=False)
+    newest: int = attrs.field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
         try:
@@ -94,21 +127,30 @@ class Ledger:
         self.summary.merge(batch.summary.moved(self.count << _A_BATCH))
         self.problems += batch.problems
         self.files |= batch.files
+        self.batches.append(tuple(batch.files))
         self.histories |= batch.histories
+        self.open = batch.open
+        self.newest = batch.newest
         self.count += 1
 
-    def conformance(self, oracle: Oracle | None, more: Sequence[str] = ()) -> Conformance | None:
+    def conformance(
+        self, oracle: Oracle | None, more: Sequence[str] = (), so_far: Summary | None = None
+    ) -> Conformance | None:
         """Return the verdicts on all judged files; `None` if there are none.
 
         Args:
             oracle: the oracle that judged, if it is not the one in the header.
             more: further problems, one sentence each.
+            so_far: the results of histories that are still open.
         """
         if self.first is None:
             return None
         _, header = self.first
         terms = Checker(header, load_catalogue(), oracle).terms
-        return verdicts(header, terms, self.summary, (*self.problems, *more))
+        summary = Summary.of(self.summary.told())
+        if so_far is not None:
+            summary.merge(so_far.moved(self.count << _A_BATCH))
+        return verdicts(header, terms, summary, (*self.problems, *more))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -136,6 +178,8 @@ class Ledger:
             "summary": batch.summary.told(),
             "problems": list(batch.problems),
             "histories": sorted(batch.histories),
+            "open": {str(name): attrs.asdict(one) for name, one in batch.open.items()},
+            "newest": batch.newest,
         }
         part = self.place / f"{self.next_name}.part"
         try:
@@ -156,6 +200,13 @@ def _batch_of(fields: Any) -> Batch:
         summary=Summary.of(fields["summary"]),
         problems=tuple(fields["problems"]),
         histories=frozenset(fields.get("histories", ())),
+        open={
+            int(name): Open(
+                newest=one["newest"], batches=tuple(one["batches"]), is_ended=one["is_ended"]
+            )
+            for name, one in fields.get("open", {}).items()
+        },
+        newest=fields.get("newest", 0),
     )
 
 

@@ -1,0 +1,156 @@
+"""`--follow` with a stream, and histories that go on in later files: as if all came at once."""
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Final
+
+import pytest
+import recorded_cases as cases
+from pyspark.sql import SparkSession
+
+from busproof.cli.main import main
+from busproof.cli.spark.ledger import Ledger
+from busproof.errors import UsageError
+from busproof.history.conformance import Conformance, Verdict
+from busproof.pipeline.streams import read_stream
+from busproof.reports import conformance as reports
+
+pytestmark = pytest.mark.slow
+
+MESSAGES: Final = "key BINARY, value BINARY, partition INT, offset LONG"
+"""The columns of Spark's connector for Kafka that count."""
+HOUR: Final = 3_600
+LATER: Final = (
+    '{"record":"event","called":360000000000,"command":{"type":"GetQueue","queue":"none"},'
+    '"outcome":{"type":"Refused","error":"not-found"}}'
+)
+"""A request a hundred hours later."""
+
+
+def lines_of(place: Path) -> dict[str, list[str]]:
+    """The lines of a history that is clean and of one that breaks LIFE-01, each with a header."""
+    lines = {}
+    for name, case in (
+        ("clean", next(cases.clean("round-robin", (1,)))),
+        ("broken", next(cases.corrupted("never sent", 4, 1))),
+    ):
+        file = place / f"{name}.jsonl"
+        cases.write(file, [case], cases.header())
+        lines[name] = file.read_text().splitlines()
+    return lines
+
+
+def arrive(spark: SparkSession, topic: Path, number: int, messages: list[tuple[str, str]]) -> None:
+    """Let messages arrive in a topic: each is the name of a history, and a line of it."""
+    rows = [
+        (name.encode(), line.encode(), 0, 1_000 * number + at)
+        for at, (name, line) in enumerate(messages)
+    ]
+    spark.createDataFrame(rows, MESSAGES).coalesce(1).write.mode("append").parquet(str(topic))
+
+
+def follow(folder: Path, *options: str) -> tuple[int, str, Conformance | None]:
+    words = ["check", "--engine", "spark", "--follow", str(folder), "--once", *options]
+    report = folder / "_told"
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        code = main([*words, "--report", str(report)])
+    there = (report / "conformance.json").exists()
+    return code, err.getvalue(), reports.read(report) if there else None
+
+
+def at_once(table: Path) -> Conformance:
+    report = table / "_together"
+    with contextlib.redirect_stdout(io.StringIO()):
+        main(["check", str(table), "--engine", "spark", "--report", str(report)])
+    return reports.read(report)
+
+
+def test_a_stream_is_judged_as_if_all_had_come_at_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Two histories arrive in turns; they stay open until nothing of them can come in time."""
+    topic = tmp_path / "topic"
+    folder = tmp_path / "table"
+    folder.mkdir()
+    stream = tmp_path / "stream.toml"
+    stream.write_text(f'format = "parquet"\n[options]\npath = "{topic}"\n')
+    words = ("--stream", str(stream), "--watermark", str(HOUR))
+    lines = lines_of(tmp_path)
+    for number in range(2):
+        messages = [
+            (name, line)
+            for name, all_of in lines.items()
+            for line in (all_of[: len(all_of) // 2], all_of[len(all_of) // 2 :])[number]
+        ]
+        arrive(spark, topic, number, messages)
+        code, err, report = follow(folder, *words)
+        assert "1 file, 0 events" in err, "it is not judged for good yet"
+    together = at_once(folder)
+    assert 1 == code
+    assert report == together
+    assert ["LIFE-01"] == [rule.id for rule in together.rules if rule.verdict is Verdict.VIOLATED]
+    header, *_, last = lines["clean"]
+    assert 2 < sum(len(all_of) - 2 for all_of in lines.values()) == together.events
+    arrive(spark, topic, 2, [("new", '{"record":"started","scenario":"new"}'), ("new", LATER)])
+    code, err, report = follow(folder, *words)
+    assert 1 == code
+    assert f"1 file, {together.events} events: violated: LIFE-01" in err
+    assert 1 == len(Ledger(folder / "_busproof").open)
+    arrive(spark, topic, 3, [("clean", header), ("clean", last)])
+    code, err, report = follow(folder, *words)
+    assert report is not None
+    assert together.events + 1 == report.events
+    late = "records of 1 history came after the verdict and were left out"
+    assert report.problems[-1].startswith(late)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, "cannot read"),
+        ("format", "is not TOML"),
+        ("format = 1", "must have format"),
+        ('format = "kafka"\nsubscribe = "x"', "must have format"),
+    ],
+)
+def test_a_file_that_describes_no_stream_gets_a_sentence(
+    tmp_path: Path, text: str | None, expected: str
+) -> None:
+    file = tmp_path / "stream.toml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(UsageError, match=expected):
+        read_stream(file)
+
+
+def test_a_topic_of_kafka_is_read_from_its_beginning(tmp_path: Path) -> None:
+    """Unless the file says otherwise; names with dots may be written as tables."""
+    file = tmp_path / "stream.toml"
+    file.write_text(
+        'format = "kafka"\n[options]\nsubscribe = "histories"\nfailOnDataLoss = false\n'
+        '[options.kafka]\n"bootstrap.servers" = "localhost:9092"\n'
+    )
+    stream = read_stream(file)
+    expected = {
+        "startingOffsets": "earliest",
+        "subscribe": "histories",
+        "failOnDataLoss": "false",
+        "kafka.bootstrap.servers": "localhost:9092",
+    }
+    assert expected == stream.options
+
+
+def test_a_stream_without_a_header_says_what_is_missing(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    topic = tmp_path / "topic"
+    arrive(spark, topic, 0, [("one", LATER)])
+    stream = tmp_path / "stream.toml"
+    stream.write_text(f'format = "parquet"\n[options]\npath = "{topic}"\n')
+    folder = tmp_path / "table"
+    folder.mkdir()
+    code, err, _ = follow(folder, "--stream", str(stream))
+    assert 2 == code
+    assert "no header came by" in err
