@@ -7,7 +7,7 @@ import attrs
 import click
 
 from busproof.cli import began, check_move, known_failures, required
-from busproof.cli.console import busy
+from busproof.cli.console import busy, processors
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -155,10 +155,11 @@ def _judged(args: Options) -> "Conformance":
     oracle = _oracle(args)
     file = _file(Path(args.history))
     history = _history(args)
+    cores = args.jobs or processors()
     try:
         events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
-            return conformance(history, load_catalogue(), oracle)
+            return conformance(history, load_catalogue(), oracle, cores=cores)
     except UsageError as error:
         raise UsageError(f"{file} names what is not known here. {error}") from None
 
@@ -210,6 +211,13 @@ COMMAND: Final = Command(
         *known_failures.OPTIONS,
         required.REQUIRE,
         option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
+        option(
+            "--jobs",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="processes that judge one long history of overlapping requests (default: one for "
+            "each core); on Spark: --conf spark.task.cpus=N",
+        ),
         FORMAT,
         VERBOSE,
         flag(

@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Final
 
-__all__ = ["EVERY", "busy", "give_up_output", "progress", "say", "say_next", "write_aside"]
+__all__ = [
+    "EVERY",
+    "busy",
+    "give_up_output",
+    "processors",
+    "progress",
+    "say",
+    "say_next",
+    "write_aside",
+]
 
 EVERY: Final = 30.0
 """Time between progress lines if there is no terminal, in seconds."""
@@ -113,3 +122,9 @@ def give_up_output(error: OSError) -> None:
         say(f"cannot go on writing{place}: {error.strerror or error}")
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def processors() -> int:
+    """Return how many cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

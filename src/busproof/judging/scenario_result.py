@@ -44,7 +44,7 @@ _AT_LEAST: Final = "LIFE-01"
 NAMED: Final = 20
 """Maximum number of entities to name that were never created."""
 
-_Judge = Callable[[Sequence[v.Event], v.Profile, v.Observability], Judged]
+_Judge = Callable[[Sequence[v.Event], v.Profile, v.Observability, int], Judged]
 
 
 @attrs.frozen(kw_only=True)
@@ -168,6 +168,7 @@ class Checker:
         catalogue: the catalogue of rules.
         oracle: the oracle; by default the one in the header, or the one that the capabilities
             allow.
+        cores: how many processes may judge one long history.
 
     Attributes:
         terms: the terms of judging.
@@ -176,13 +177,21 @@ class Checker:
         UsageError: the header names an edition, ambiguity or reading that does not exist.
     """
 
-    def __init__(self, header: Header, catalogue: Catalogue, oracle: Oracle | None = None) -> None:
+    def __init__(
+        self,
+        header: Header,
+        catalogue: Catalogue,
+        oracle: Oracle | None = None,
+        *,
+        cores: int = 1,
+    ) -> None:
         profile = profile_of(catalogue, header)
         chosen = oracle or header.oracle or auto_oracle(header.capabilities)
         self.terms = Terms.of(catalogue, header, profile, chosen)
         recorded = v.observability_from(header.clock, header.slack, header.capabilities)
         self._observability = observability_for(recorded, chosen)
         self._began = header.began
+        self._cores = cores
         # A run of busproof creates what it uses.
         self._is_own = header.planned is not None
 
@@ -234,7 +243,7 @@ class Checker:
         profile = self.terms.profile
         seen = self._observability
         if self._began is None:
-            heard = self._result(scenario, judge(events, profile, seen))
+            heard = self._result(scenario, judge(events, profile, seen, self._cores))
             return attrs.evolve(heard, uncreated=self._uncreated(events))
         result, counts = judged_begun(events, profile, seen, self._began)
         unjudged: dict[str, dict[str, int]] = {}

@@ -45,14 +45,22 @@ class Hearing:
         catalogue: the catalogue of rules.
         oracle: the oracle; by default the one in the header, or the one that the capabilities
             allow.
+        cores: how many processes may judge one long history.
 
     Raises:
         UsageError: the header names an edition, ambiguity or reading that does not exist.
     """
 
-    def __init__(self, header: Header, catalogue: Catalogue, oracle: Oracle | None = None) -> None:
+    def __init__(
+        self,
+        header: Header,
+        catalogue: Catalogue,
+        oracle: Oracle | None = None,
+        *,
+        cores: int = 1,
+    ) -> None:
         self._header = header
-        self._checker = Checker(header, catalogue, oracle)
+        self._checker = Checker(header, catalogue, oracle, cores=cores)
         self._scenarios: list[Scenario] = []
         self._summary = Summary()
 
@@ -77,14 +85,21 @@ class Hearing:
 
 
 def conformance(
-    history: History, catalogue: Catalogue, oracle: Oracle | None = None
+    history: History, catalogue: Catalogue, oracle: Oracle | None = None, *, cores: int = 1
 ) -> Conformance:
     """Return a verdict on every rule that can be shown, from a whole history.
+
+    Args:
+        history: the history.
+        catalogue: the catalogue of rules.
+        oracle: the oracle; by default the one in the header, or the one that the capabilities
+            allow.
+        cores: how many processes may judge one long history.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
     """
-    hearing = Hearing(history.header, catalogue, oracle)
+    hearing = Hearing(history.header, catalogue, oracle, cores=cores)
     for scenario in history.scenarios:
         hearing.hear(scenario)
     return hearing.conformance(cut=history.cut)

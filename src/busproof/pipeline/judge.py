@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import attrs
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
@@ -220,11 +221,18 @@ def _judge(
 def _checker(header: str, oracle: str | None) -> Checker:
     """Return the checker, which a process creates only once."""
     record = structure_union(json.loads(header), Record, "the header")
-    checker = Checker(cast(Header, record), load(), None if oracle is None else Oracle(oracle))
+    held_to = None if oracle is None else Oracle(oracle)
+    checker = Checker(cast(Header, record), load(), held_to, cores=_cores())
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG)
     return checker
+
+
+def _cores() -> int:
+    """Return how many cores Spark gives to a task, which is `spark.task.cpus`."""
+    context = TaskContext.get()
+    return 1 if context is None else context.cpus()
 
 
 def _rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:

@@ -106,7 +106,12 @@ def stream_events(events: int, clock: v.Clock) -> Iterator[v.Event]:
 
 
 def overlapping_on_regular(
-    operations: int, clients: int, held: int, random: Random
+    operations: int,
+    clients: int,
+    held: int,
+    random: Random,
+    *,
+    burst: int | None = None,
 ) -> list[v.Event]:
     """Return a history of overlapping requests to one queue without partitions.
 
@@ -115,6 +120,7 @@ def overlapping_on_regular(
         clients: the number of clients; each sends, receives and completes, one request at a time.
         held: the number of messages above which nobody sends.
         random: the source of all random choices.
+        burst: after how many messages nobody sends until all are completed; by default never.
     """
     adapter = ModelAdapter()
     adapter.start(v.profile_for(load_catalogue()))
@@ -126,6 +132,7 @@ def overlapping_on_regular(
     coming = [(random.randrange(2, LASTS), client, 1) for client in range(clients)]
     heapq.heapify(coming)
     now = sent = taken = 0
+    completed = 0
     while len(events) <= operations:
         moment, client, called = heapq.heappop(coming)
         adapter.do(v.AdvanceClock(duration=moment - now), "c0")
@@ -133,6 +140,9 @@ def overlapping_on_regular(
         command: v.Command = v.Receive(queue="q")
         if tokens[client]:
             command = v.Complete(queue="q", lock_token=tokens[client].pop())
+            completed += 1
+        elif burst is not None and sent % burst == 0 and completed < sent:
+            pass
         elif sent == taken or (sent - taken < held and random.random() < SENDS):
             sent += 1
             command = v.Send(queue="q", message=v.Message(body=f"m{sent}"))

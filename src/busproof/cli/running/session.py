@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
+from busproof.cli.console import processors
 from busproof.cli.running.child_run import (
     HISTORY,
     PROGRESS,
@@ -284,7 +285,7 @@ class Session:
 
     @property
     def _jobs(self) -> int:
-        return self._request.jobs or _processors()
+        return self._request.jobs or processors()
 
     def _plan_cases(self, numbers: Sequence[int], *, repeated: bool) -> None:
         for some in _several(numbers):
@@ -785,11 +786,6 @@ def _loaded(
 def _interrupt(process: Any) -> None:
     with suppress(OSError):
         os.kill(process.pid, signal.SIGINT)
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def _how(code: int) -> str:

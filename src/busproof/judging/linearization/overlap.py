@@ -22,6 +22,7 @@ from busproof.judging.replay.explanation import hasty_budget
 from busproof.judging.replay.long_histories import LONG, search_piecewise, too_far_back
 from busproof.judging.replay.orders import follow_one_another
 from busproof.judging.replay.search import Ended, Search
+from busproof.judging.stretches import LEAST, judged_in_stretches
 from busproof.judging.violation import Violation
 
 __all__ = ["Judged", "judged", "judged_part", "result_of"]
@@ -70,7 +71,12 @@ class Judged:
 
 
 @seldom_collected()
-def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Observability) -> Judged:
+def judged(
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    cores: int = 1,
+) -> Judged:
     """Judge events: find an order that the times permit and in which every answer is allowed.
 
     Independent parts are judged separately (`decompose`). If no order of a part is found soon, its
@@ -79,21 +85,30 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
 
     A list of all entities keeps all parts together. If that was too much, the events are judged
     without lists: what has no order without them has none with them.
+
+    Args:
+        events: the events.
+        profile: the profile of the namespace.
+        observability: what the observer sees.
+        cores: how many processes may judge one long history (`stretches`).
     """
-    result = _by_parts(events, profile, observability)
+    result = _by_parts(events, profile, observability, cores)
     if not result.exhausted:
         return result
     others = [index for index, event in enumerate(events) if not isinstance(event.command, _OF_ALL)]
     if len(others) == len(events):
         return result
-    without = _by_parts(Reordered(events, others), profile, observability)
+    without = _by_parts(Reordered(events, others), profile, observability, cores)
     if without.violation is None:
         return result
     return attrs.evolve(without, order=tuple(others[place] for place in without.order))
 
 
 def _by_parts(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    cores: int,
 ) -> Judged:
     # On a virtual clock there is one order, so dividing it would save nothing.
     if observability.clock is v.Clock.VIRTUAL:
@@ -101,10 +116,10 @@ def _by_parts(
     all_parts = parts(events)
     # A copy of compressed events would not be compressed.
     if len(all_parts) == 1:
-        return judged_part(events, profile, observability)
+        return judged_part(events, profile, observability, cores)
     results = []
     for indices in all_parts:
-        part = judged_part([events[index] for index in indices], profile, observability)
+        part = judged_part([events[index] for index in indices], profile, observability, cores)
         order = tuple(indices[place] for place in part.order)
         results.append(attrs.evolve(part, order=order))
     return _together(events, results)
@@ -139,7 +154,10 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
 
 @seldom_collected()
 def judged_part(
-    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    cores: int = 1,
 ) -> Judged:
     """Judge the events as one part; for the events of a whole history call `judged`.
 
@@ -151,8 +169,17 @@ def judged_part(
     by_call = _by_call(events)
     if by_call is not None:
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
-        result = judged_part(Reordered(events, by_call), profile, observability)
+        result = judged_part(Reordered(events, by_call), profile, observability, cores)
         return attrs.evolve(result, order=tuple(by_call[place] for place in result.order))
+    if cores > 1 and len(events) > 2 * LEAST:
+        found = judged_in_stretches(events, profile, observability, cores)
+        if found is not None:
+            return Judged(
+                evidence=found.decided.evidence(),
+                decided=found.decided,
+                order=found.order,
+                steps=found.steps,
+            )
     if len(events) > LONG:
         result = _judged_piecewise(events, profile, observability)
         if not result.exhausted or len(events) > LONGEST:
