@@ -386,10 +386,10 @@ class _Worker:
         return Done(failures=search.failures, breakdowns=search.breakdowns)
 
     def _settle(self, task: Settle, recorder: Recorder) -> None:
-        from busproof.exploration.settling import settled
+        from busproof.exploration.settling import settle_failure
 
         stage = self._stage
-        settled(
+        settle_failure(
             stage.adapter,
             stage.terms,
             stage.size or SIZES["quick"],

@@ -10,8 +10,8 @@ from busproof.adapters.model import ModelAdapter
 from busproof.exploration.combinations.cells import (
     Cell,
     cells,
-    planned_cells,
-    repeated_cells,
+    plan_cells,
+    repeat_cells,
 )
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
@@ -39,21 +39,21 @@ def endings(records: list[Record]) -> set[ScenarioVerdict]:
 
 
 def test_every_operation_meets_every_circumstance_first() -> None:
-    first = planned_cells(EACH_ONCE, 7)
+    first = plan_cells(EACH_ONCE, 7)
     met = {(cell.operation, name) for cell in first for name in cell.circumstances}
     assert met == {(operation, name) for operation in OPERATIONS for name in CIRCUMSTANCES}
 
 
 def test_then_every_pair_of_circumstances() -> None:
-    planned = planned_cells(100_000, 7)
+    planned = plan_cells(100_000, 7)
     assert len(planned) == len(set(planned))
     assert set(planned) == set(cells())
     assert {cell.circumstances for cell in planned} == set(combinations(CIRCUMSTANCES, 2))
 
 
 def test_the_seed_decides_the_order() -> None:
-    assert planned_cells(50, 1) == planned_cells(50, 1)
-    assert planned_cells(50, 1) != planned_cells(50, 2)
+    assert plan_cells(50, 1) == plan_cells(50, 1)
+    assert plan_cells(50, 1) != plan_cells(50, 2)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -76,13 +76,13 @@ def test_an_operation_succeeds_with_nothing_else(operation: str) -> None:
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_conforming_bus_is_accused(policy: str, seed: int) -> None:
-    records = records_of(ModelAdapter(policy, seed=seed), *planned_cells(60, seed))
+    records = records_of(ModelAdapter(policy, seed=seed), *plan_cells(60, seed))
     assert endings(records) == {ScenarioVerdict.PASSED}
 
 
 def test_a_premium_namespace_gets_regular_queues() -> None:
     profile = v.profile_for(load(), tier=v.Tier.PREMIUM)
-    records = records_of(ModelAdapter(), *planned_cells(30, 1), profile=profile)
+    records = records_of(ModelAdapter(), *plan_cells(30, 1), profile=profile)
     assert endings(records) == {ScenarioVerdict.PASSED}
 
 
@@ -93,14 +93,14 @@ def test_what_is_not_declared_is_not_asked() -> None:
             """Nothing but queues."""
             return attrs.evolve(super().declaration, capabilities=frozenset())
 
-    records = records_of(Poor(), *planned_cells(60, 1))
+    records = records_of(Poor(), *plan_cells(60, 1))
     asked = {type(record.command) for record in records if isinstance(record, v.Event)}
     assert asked <= {v.CreateQueue, v.Send, v.Receive, v.AdvanceClock}
     assert endings(records) == {ScenarioVerdict.PASSED}
 
 
 def test_a_bus_on_a_real_clock_is_not_made_to_wait() -> None:
-    assert records_of(ModelAdapter(clock=v.Clock.REAL), *planned_cells(5, 1)) == []
+    assert records_of(ModelAdapter(clock=v.Clock.REAL), *plan_cells(5, 1)) == []
 
 
 class Forgetful(ModelAdapter):
@@ -152,11 +152,11 @@ def test_a_fault_that_begins_late_is_found(
 
 
 def test_what_can_be_done_again_is_repeated() -> None:
-    assert repeated_cells(0) == ()
-    repeated = {cell.operation for cell in repeated_cells(13)}
+    assert repeat_cells(0) == ()
+    repeated = {cell.operation for cell in repeat_cells(13)}
     assert set(OPERATIONS) - repeated == {
         "deletion of the queue",
         "accepting of the session",
         "accepting of the next session",
     }
-    assert repeated_cells(101)[0].name == "Send, 101 times"
+    assert repeat_cells(101)[0].name == "Send, 101 times"

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from busproof.exploration.strategies.filters import MARKED, marked
+from busproof.exploration.strategies.filters import MARKED, mark_message
 from busproof.vocabulary.messages import Message
 
 HEADERS = ("correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type")
@@ -12,7 +12,7 @@ HEADERS = ("correlation_id", "to", "reply_to", "subject", "reply_to_session_id",
 
 def some(start: int, number: int = MARKED) -> list[Message]:
     """Messages of so many numbers."""
-    return [marked(Message(body="m"), start + each) for each in range(number)]
+    return [mark_message(Message(body="m"), start + each) for each in range(number)]
 
 
 @pytest.mark.parametrize("start", [0, 1, 7, 500, 3_959])

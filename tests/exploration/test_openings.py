@@ -9,7 +9,7 @@ import pytest
 from busproof import vocabulary as v
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
 from busproof.exploration.machine import LOCK, Sequence, Watch, scope_of, terms_of
-from busproof.exploration.prologues.table import begun_with, openings
+from busproof.exploration.prologues.table import openings, play_prologue
 from busproof.exploration.state import Scope, Shape, World
 from busproof.exploration.strategies.table import queue_kinds
 from busproof.judging.judge import Judge
@@ -108,7 +108,7 @@ def asked_of(adapter: v.Adapter, profile: Profile, name: str, watch: type[Watch]
     world = World(scope=scope, palette=(Shape(),), filters=(CorrelationFilter(session_id="a"),))
     world.queues.append(first_of(scope))
     sequence.ask(world.queues[0], "c1")
-    for command in begun_with(name, world, world.queues[0]):
+    for command in play_prologue(name, world, world.queues[0]):
         event = sequence.ask(command, "c1")
         if event is not None:
             world.learn(event, None)
@@ -170,4 +170,4 @@ def test_an_opening_is_cheap_unless_the_namespace_is_its_own(tier: str) -> None:
 
 def test_no_windows_of_days_are_waited_for_in_real_time() -> None:
     scope = Scope(capabilities=CAPABILITIES, clock=Clock.REAL)
-    assert [] == list(begun_with("limits of windows", World(scope=scope), FIRST))
+    assert [] == list(play_prologue("limits of windows", World(scope=scope), FIRST))

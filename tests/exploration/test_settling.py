@@ -3,7 +3,7 @@
 from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.exploration.machine import terms_of
-from busproof.exploration.settling import settled
+from busproof.exploration.settling import settle_failure
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record
 from busproof.spec import load
@@ -47,7 +47,7 @@ def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first(
     bus = make("locks-of-first-partition-renewed")
     events = failure_of_renewals(bus)
     records: list[Record] = []
-    found = settled(
+    found = settle_failure(
         bus, terms_of(bus, PROFILE), SIZES["quick"], "FEAT-10", events, write=records.append
     )
     assert found.repeats

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from busproof.exploration.strategies.filters import MARKS, marked
+from busproof.exploration.strategies.filters import MARKS, mark_message
 from busproof.exploration.strategies.sql import ACTION_TREES, CONDITION_TREES
 from busproof.filters.actions import changed, fresh_ids, is_plain, made_by
 from busproof.filters.matching import takes
@@ -56,7 +56,7 @@ def test_action_that_is_written_is_read_as_it_was(statements: Any) -> None:
 def test_bus_takes_only_what_a_judge_permits(tree: Condition, number: int) -> None:
     """With the readings of the reference model, which are among those that are permitted."""
     wanted = SqlFilter(expression=written(tree))
-    message = marked(Message(body="m"), number)
+    message = mark_message(Message(body="m"), number)
     permitted = takes(wanted, message)
     assert permitted in (None, takes(wanted, message, readings=OURS) is True)
 
@@ -64,7 +64,7 @@ def test_bus_takes_only_what_a_judge_permits(tree: Condition, number: int) -> No
 @given(ACTION_TREES, MARKS)
 def test_bus_makes_only_what_a_judge_permits(statements: Any, number: int) -> None:
     """Apart from what is open of it."""
-    message = marked(Message(body="m"), number)
+    message = mark_message(Message(body="m"), number)
     known = changed(statements, message)
     made = made_by(statements, message, None, fresh_ids("x"))
     for name in {*known.message.properties, *made.properties}:
@@ -81,7 +81,7 @@ def test_drawn_conditions_are_true_and_false_about_as_often() -> None:
     @settings(max_examples=300, database=None, derandomize=True)
     @given(CONDITION_TREES, MARKS)
     def draw(tree: Condition, number: int) -> None:
-        message = marked(Message(body="m"), number)
+        message = mark_message(Message(body="m"), number)
         answers[takes(SqlFilter(expression=written(tree)), message)] += 1
 
     draw()
@@ -147,7 +147,7 @@ def test_sqlite_has_the_same_opinion_where_the_languages_agree() -> None:
     @given(CONDITION_TREES, MARKS)
     def compare(tree: Condition, number: int) -> None:
         if is_comparable(tree):
-            message = marked(Message(body="m"), number)
+            message = mark_message(Message(body="m"), number)
             ours = takes(SqlFilter(expression=written(tree)), message, readings=OURS) is True
             assert ours is opinion(tree, dict(message.properties)), written(tree)
             compared[ours] += 1

@@ -21,7 +21,7 @@ from figures import Figure, at_least, parser, report
 
 from busproof import vocabulary as v
 from busproof.adapters.faults import adapter_of
-from busproof.exploration.combinations.cells import planned_cells
+from busproof.exploration.combinations.cells import plan_cells
 from busproof.exploration.combinations.search import Combinations
 from busproof.exploration.explorer import Exploration
 from busproof.exploration.machine import terms_of
@@ -47,7 +47,7 @@ def by_chance(mutant: Mutant) -> Iterator[Search]:
     bus = adapter_of(mutant)
     search = Search(bus, terms_of(bus), size=SIZE, write=_forget)
     for number in count():
-        run = search._begun(Started(scenario=str(number), feature=EXPLORATION))
+        run = search._begin(Started(scenario=str(number), feature=EXPLORATION))
         tokens: dict[int, str] = {}
         for recorded in sequence(number, LENGTH, search.terms.profile.partitions):
             command = resolved(recorded.command, tokens)
@@ -72,7 +72,7 @@ def by_combinations(mutant: Mutant) -> Iterator[Search]:
     """Try operations in circumstances."""
     bus = adapter_of(mutant)
     search = Combinations(bus, terms_of(bus), size=SIZE, write=_forget)
-    for cell in planned_cells(100_000, 1):
+    for cell in plan_cells(100_000, 1):
         search.send(cell)
         yield search
 

@@ -13,7 +13,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 
 from busproof import vocabulary as v
-from busproof.exploration.combinations.cells import planned_cells, repeated_cells
+from busproof.exploration.combinations.cells import plan_cells, repeat_cells
 from busproof.exploration.combinations.search import Combinations
 from busproof.exploration.machine import LOCK, Explored, machine_of, scope_of
 from busproof.exploration.machine import Sequence as Run
@@ -24,7 +24,7 @@ from busproof.exploration.search import Enough, Failures, Search
 from busproof.exploration.sizes import Size
 from busproof.exploration.state import GENERAL, Theme
 from busproof.exploration.strategies.table import generators
-from busproof.exploration.trials import ended_with
+from busproof.exploration.trials import end_with
 from busproof.history.records import EXPLORATION, Ended, Record, ScenarioVerdict, Started
 from busproof.judging.applicability import Terms
 from busproof.judging.garbage import seldom_collected
@@ -72,7 +72,7 @@ def explore(
     )
     metamorphic.run()
     combined = Combinations(adapter, terms, size=size, write=write, failures=metamorphic.failures)
-    combined.send_all(planned_cells(size.combinations, start) + repeated_cells(size.times))
+    combined.send_all(plan_cells(size.combinations, start) + repeat_cells(size.times))
     exploration = Exploration(
         adapter, terms, size=size, start=start, write=write, failures=combined.failures
     )
@@ -197,7 +197,7 @@ class Exploration(Search):
             return self._blank()
         self._number += 1
         name = f"Exploration, sequence {self._number}"
-        return self._begun(Started(scenario=name, feature=EXPLORATION))
+        return self._begin(Started(scenario=name, feature=EXPLORATION))
 
     def opening(self, ways: tuple[str, ...]) -> str | None:
         """Return the prologue that is due next; `None` once each has had its turns."""
@@ -215,7 +215,7 @@ class Exploration(Search):
         extent = f"{self.sequences} sequences, {self.commands} commands"
         if self.failures:
             rules = ", ".join(self.failures)
-            return ended_with(ScenarioVerdict.FAILED, f"{extent}; broken: {rules}")
+            return end_with(ScenarioVerdict.FAILED, f"{extent}; broken: {rules}")
         if self.breakdowns:
-            return ended_with(ScenarioVerdict.ERRORED, f"{extent}; the adapter broke")
-        return ended_with(ScenarioVerdict.PASSED, extent)
+            return end_with(ScenarioVerdict.ERRORED, f"{extent}; the adapter broke")
+        return end_with(ScenarioVerdict.PASSED, extent)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from busproof import vocabulary as v
 from busproof.errors import AdapterError
-from busproof.exploration.prologues.table import begun_with, openings, themes
+from busproof.exploration.prologues.table import openings, play_prologue, themes
 from busproof.exploration.state import (
     GENERAL,
     KEYS,
@@ -202,7 +202,7 @@ class Explored(stateful.RuleBasedStateMachine):
     def begin(self, row: Generator, opening: str, drawn: dict[str, Any]) -> Any:
         """Create the first queue and run the prologue; return the entities for later commands."""
         queue = self.issue(row, CONNECTIONS[0], 1, drawn)
-        for command in begun_with(opening, self.world, queue):
+        for command in play_prologue(opening, self.world, queue):
             event = self.sequence.ask(command, CONNECTIONS[0])
             if event is not None:
                 self.world.learn(event, None)
@@ -304,7 +304,7 @@ def machine_of(
 def _machine(scope: Scope, about: tuple[Theme, ...]) -> type[Explored]:
     """Return the machine without an observer, cached because Hypothesis compiles each rule."""
     rows = generators(scope)
-    body: dict[str, Any] = {"scope": scope, "start": _started(rows, scope, about)}
+    body: dict[str, Any] = {"scope": scope, "start": _draw_start(rows, scope, about)}
     for row in rows:
         if row.themes and not set(row.themes) & set(about):
             continue
@@ -314,7 +314,7 @@ def _machine(scope: Scope, about: tuple[Theme, ...]) -> type[Explored]:
     return type("Explored", (Explored,), body)
 
 
-def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
+def _draw_start(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
     """Return the first step, which chooses a theme, keys, shapes of messages and a queue."""
     row = next(row for row in rows if row.kind is v.CreateQueue)
     ways = tuple(dict.fromkeys(openings(scope)))

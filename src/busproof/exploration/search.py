@@ -12,9 +12,9 @@ from busproof import vocabulary as v
 from busproof.errors import AdapterError, ConformanceError
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import Watch
-from busproof.exploration.settling import Found, settled
+from busproof.exploration.settling import Found, settle_failure
 from busproof.exploration.sizes import Size
-from busproof.exploration.trials import blamed, ended_with
+from busproof.exploration.trials import blame_rule, end_with
 from busproof.history.records import Ended, Record, ScenarioVerdict, Started
 from busproof.judging.applicability import Terms
 from busproof.judging.scenario_outcome import Undeclared
@@ -76,7 +76,7 @@ class Search(Watch):
     def _goes_on(self) -> bool:
         return self.breakdowns < BREAKDOWNS and len(self.failures) < self._size.rules
 
-    def _begun(self, started: Started) -> Run:
+    def _begin(self, started: Started) -> Run:
         """Start a sequence on an empty namespace, or a blank one if the adapter cannot start."""
         self.sequences += 1
         endless = self._size.sequences is None
@@ -121,9 +121,9 @@ class Search(Watch):
 
     def violated(self, sequence: Run, violation: Violation) -> None:
         """Keep the failure, unless a shorter one of its rule is known."""
-        rule = blamed(violation, self.terms)
+        rule = blame_rule(violation, self.terms)
         detail = str(sequence.bus.complaint(sequence.events[-1], violation))
-        self._ending = ended_with(ScenarioVerdict.FAILED, detail)
+        self._ending = end_with(ScenarioVerdict.FAILED, detail)
         known = self.failures.get(rule)
         if known is None or len(sequence.events) < len(known):
             self.failures[rule] = tuple(sequence.events)
@@ -132,7 +132,7 @@ class Search(Watch):
         """Record a breakdown as an error; a few of them end the exploration."""
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
         self.breakdowns += 1
-        self._ending = ended_with(ScenarioVerdict.ERRORED, f"{name}{error}")
+        self._ending = end_with(ScenarioVerdict.ERRORED, f"{name}{error}")
 
     def closed(self, sequence: Run) -> None:
         """Record the outcome of a sequence, once; an interrupted sequence has none."""
@@ -143,7 +143,7 @@ class Search(Watch):
             return
         ending, self._ending = self._ending, None
         if sequence.bus.exhausted:
-            ending = ended_with(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
+            ending = end_with(ScenarioVerdict.INCONCLUSIVE, sequence.bus.exhausted)
         if self._pending is None or ending.verdict is not ScenarioVerdict.PASSED:
             self._write_pending()
             self._write(ending)
@@ -153,7 +153,7 @@ class Search(Watch):
         """Shrink and replay each failure, one for each broken rule."""
         for rule, events in self.failures.items():
             self.found.append(
-                settled(
+                settle_failure(
                     self.adapter,
                     self.terms,
                     self._size,

@@ -21,7 +21,7 @@ from busproof.judging.judge import Judge
 from busproof.judging.shrinking import minimised, off_the_wire
 from busproof.judging.simplifying import Spent, simplified
 
-__all__ = ["TIMES", "Found", "settled"]
+__all__ = ["TIMES", "Found", "settle_failure"]
 
 TIMES: Final = 3
 """Replays of a shrunk failure, to see whether it repeats."""
@@ -41,7 +41,7 @@ class Found:
         return self.again == TIMES
 
 
-def settled(
+def settle_failure(
     adapter: v.Adapter,
     terms: Terms,
     size: Size,

@@ -230,7 +230,7 @@ class World:
                 if view.sequence_number is not None:
                     self.received.append((queue, view.sequence_number, view.session_id))
                 if view.lock_token is not None:
-                    self.locks.append(_held(queue, view))
+                    self.locks.append(_make_receipt(queue, view))
                     if receipt is not None:
                         receipt.queue, receipt.lock_token = queue, view.lock_token
                 if view.sequence_number is not None:
@@ -243,7 +243,9 @@ class World:
                 v.ReceiveDeferred(queue=queue) | v.ReceiveBatch(queue=queue),
                 v.ReceivedSeveral(messages=views),
             ):
-                self.locks += [_held(queue, view) for view in views if view.lock_token is not None]
+                self.locks += [
+                    _make_receipt(queue, view) for view in views if view.lock_token is not None
+                ]
             case v.AcceptSession(queue=queue, session_id=session), v.Done():
                 self.accepted[(queue, event.connection)] = session
             case v.AcceptNextSession(queue=queue), v.SessionAccepted(session_id=session):
@@ -278,7 +280,7 @@ class World:
             self.accepted.pop((queue, event.connection), None)
 
 
-def _held(queue: str, view: v.MessageView) -> Receipt:
+def _make_receipt(queue: str, view: v.MessageView) -> Receipt:
     return Receipt(queue, view.lock_token, view.sequence_number, view.session_id)
 
 

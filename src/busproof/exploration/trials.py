@@ -15,13 +15,13 @@ from busproof.judging.scenario_result import to_blame
 from busproof.judging.simplifying import Spent
 from busproof.judging.violation import Violation
 
-__all__ = ["Trial", "Trials", "blamed", "ended_with"]
+__all__ = ["Trial", "Trials", "blame_rule", "end_with"]
 
 LONGEST_DETAIL: Final = 65536
 """Maximum length of a cause and its detail, in characters; adapters' errors may be longer."""
 
 
-def blamed(violation: Violation, terms: Terms, about: Sequence[v.RuleId] = ()) -> v.RuleId:
+def blame_rule(violation: Violation, terms: Terms, about: Sequence[v.RuleId] = ()) -> v.RuleId:
     """Return the rule that a violation is charged to, as in the verdicts on a scenario.
 
     Args:
@@ -32,7 +32,7 @@ def blamed(violation: Violation, terms: Terms, about: Sequence[v.RuleId] = ()) -
     return to_blame(violation.rules, about, terms)
 
 
-def ended_with(verdict: ScenarioVerdict, detail: str) -> Ended:
+def end_with(verdict: ScenarioVerdict, detail: str) -> Ended:
     """Return an outcome whose cause is the first line of its detail."""
     excerpt = detail[:LONGEST_DETAIL]
     return Ended(verdict=verdict, cause=(excerpt.splitlines() or [""])[0], detail=excerpt)
@@ -70,7 +70,7 @@ class Trial(Watch):
         try:
             replay(self.opened(), commands)
         except AdapterError as error:
-            self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
+            self.ended = end_with(ScenarioVerdict.ERRORED, str(error))
         return self._broken
 
     def record(self, event: v.Event) -> None:
@@ -81,13 +81,13 @@ class Trial(Watch):
     def violated(self, sequence: Run, violation: Violation) -> None:
         """Record whether the broken rule is the one in question."""
         # A scenario about this rule has broken it, maybe together with rules that come first.
-        self._broken = blamed(violation, self.terms, (self._rule,)) == self._rule
+        self._broken = blame_rule(violation, self.terms, (self._rule,)) == self._rule
         complaint = sequence.bus.complaint(sequence.events[-1], violation)
-        self.ended = ended_with(ScenarioVerdict.FAILED, str(complaint))
+        self.ended = end_with(ScenarioVerdict.FAILED, str(complaint))
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002 - as `Watch.broke`
         """Record the breakdown of the adapter as an error, which is not a violation."""
-        self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
+        self.ended = end_with(ScenarioVerdict.ERRORED, str(error))
 
 
 class Trials:

@@ -35,7 +35,7 @@ from busproof.cli.running.child_run import (
     Request,
 )
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
-from busproof.exploration.combinations.cells import planned_cells, repeated_cells
+from busproof.exploration.combinations.cells import plan_cells, repeat_cells
 from busproof.exploration.sizes import Size
 from busproof.history.conformance import Verdict
 from busproof.history.files import HistoryWriter, load
@@ -304,8 +304,8 @@ class Session:
         """Plan the combinations, and return how many there are."""
         if self._size is None or header.clock is v.Clock.REAL:
             return 0
-        chosen = planned_cells(self._size.combinations, header.seed or 0)
-        chosen += repeated_cells(self._size.times)
+        chosen = plan_cells(self._size.combinations, header.seed or 0)
+        chosen += repeat_cells(self._size.times)
         for some in _several(chosen):
             self._parts[1].append(_Part(task=Combine(file=Path(), cells=some)))
         return len(chosen)

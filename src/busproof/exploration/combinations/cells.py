@@ -8,7 +8,7 @@ import attrs
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
 
-__all__ = ["Cell", "cells", "planned_cells", "repeated_cells"]
+__all__ = ["Cell", "cells", "plan_cells", "repeat_cells"]
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ def cells() -> tuple[Cell, ...]:
     )
 
 
-def planned_cells(most: int, start: int) -> tuple[Cell, ...]:
+def plan_cells(most: int, start: int) -> tuple[Cell, ...]:
     """Return as many cells as there may be, so that soon each operation met each circumstance.
 
     First comes each operation in each circumstance, two of them at a time, then the other pairs.
@@ -57,7 +57,7 @@ def planned_cells(most: int, start: int) -> tuple[Cell, ...]:
     return tuple((first + others)[:most])
 
 
-def repeated_cells(times: int) -> tuple[Cell, ...]:
+def repeat_cells(times: int) -> tuple[Cell, ...]:
     """Return each operation that can be repeated, so many times; none for 0 times."""
     if not times:
         return ()

@@ -151,7 +151,7 @@ def _deleting_several(stage: Stage) -> Request:
     return lambda: v.DeleteBatch(queue=stage.at, count=10)
 
 
-def _after_a_send(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
+def _send_first(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
     def prepare(stage: Stage) -> Request:
         stage.send()
         return lambda: make(stage.at)
@@ -159,7 +159,7 @@ def _after_a_send(make: Callable[[str], v.Command]) -> Callable[[Stage], Request
     return prepare
 
 
-def _about_the_state(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
+def _set_state_first(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
     def prepare(stage: Stage) -> Request:
         stage.send()
         stage.do(v.SetSessionState(queue=QUEUE, session_id=SESSION, state=stage.message().body))
@@ -205,50 +205,50 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     ),
     "completion of a deferred message": Operation(prepare=_completing_deferred),
     "deletion of several": Operation(prepare=_deleting_several, settings={"partitioned": False}),
-    "description": Operation(prepare=_after_a_send(lambda queue: v.GetQueue(queue=queue))),
+    "description": Operation(prepare=_send_first(lambda queue: v.GetQueue(queue=queue))),
     "change of the time to live": Operation(
-        prepare=_after_a_send(lambda queue: v.UpdateQueue(queue=queue, time_to_live=50 * SECOND))
+        prepare=_send_first(lambda queue: v.UpdateQueue(queue=queue, time_to_live=50 * SECOND))
     ),
     "change of the delivery count": Operation(
-        prepare=_after_a_send(lambda queue: v.UpdateQueue(queue=queue, max_delivery_count=1))
+        prepare=_send_first(lambda queue: v.UpdateQueue(queue=queue, max_delivery_count=1))
     ),
     "creation of another queue": Operation(prepare=_creating),
     "listing of the queues": Operation(prepare=_listing),
     "deletion of the queue": Operation(
-        prepare=_after_a_send(lambda queue: v.DeleteQueue(queue=queue)), is_repeatable=False
+        prepare=_send_first(lambda queue: v.DeleteQueue(queue=queue)), is_repeatable=False
     ),
     "accepting of the session": Operation(
-        prepare=_after_a_send(lambda queue: v.AcceptSession(queue=queue, session_id=SESSION)),
+        prepare=_send_first(lambda queue: v.AcceptSession(queue=queue, session_id=SESSION)),
         settings=SESSIONS,
         accepts=False,
         is_repeatable=False,
     ),
     "accepting of the next session": Operation(
-        prepare=_after_a_send(lambda queue: v.AcceptNextSession(queue=queue)),
+        prepare=_send_first(lambda queue: v.AcceptNextSession(queue=queue)),
         settings=SESSIONS,
         accepts=False,
         is_repeatable=False,
     ),
     "renewal of the session": Operation(
-        prepare=_after_a_send(lambda queue: v.RenewSessionLock(queue=queue, session_id=SESSION)),
+        prepare=_send_first(lambda queue: v.RenewSessionLock(queue=queue, session_id=SESSION)),
         settings=SESSIONS,
     ),
     "closing of the session": Operation(
-        prepare=_after_a_send(lambda queue: v.CloseSession(queue=queue, session_id=SESSION)),
+        prepare=_send_first(lambda queue: v.CloseSession(queue=queue, session_id=SESSION)),
         settings=SESSIONS,
     ),
     "setting of the state": Operation(
-        prepare=_about_the_state(
+        prepare=_set_state_first(
             lambda queue: v.SetSessionState(queue=queue, session_id=SESSION, state="after")
         ),
         settings=SESSIONS,
     ),
     "getting of the state": Operation(
-        prepare=_about_the_state(lambda queue: v.GetSessionState(queue=queue, session_id=SESSION)),
+        prepare=_set_state_first(lambda queue: v.GetSessionState(queue=queue, session_id=SESSION)),
         settings=SESSIONS,
     ),
     "listing of the sessions": Operation(
-        prepare=_after_a_send(lambda queue: v.ListSessions(queue=queue)), settings=SESSIONS
+        prepare=_send_first(lambda queue: v.ListSessions(queue=queue)), settings=SESSIONS
     ),
 }
 """The operations, by name."""

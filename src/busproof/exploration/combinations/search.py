@@ -39,7 +39,7 @@ class Combinations(Search):
 
     def send(self, cell: Cell) -> None:
         """Send one cell."""
-        run = self._begun(Started(scenario=f"Combination: {cell.name}", feature=EXPLORATION))
+        run = self._begin(Started(scenario=f"Combination: {cell.name}", feature=EXPLORATION))
         try:
             play(cell, self._ask(run), self._settings)
             run.look_at_everything()

@@ -43,20 +43,20 @@ def use_transactions(ask: Ask) -> Ask:
     numbers = count(1)
     sends = count(1)
 
-    def within(command: v.Command, connection: str, *, commits: bool) -> v.Event | None:
+    def ask_in_transaction(command: v.Command, connection: str, *, commits: bool) -> v.Event | None:
         number = next(numbers)
         name = f"elsewhere {number}"
         if number == 1:
             ask(v.CreateQueue(queue=OTHER, partitioned=False), connection)
         ask(v.BeginTransaction(transaction=name), connection)
-        event = ask(_changed(command, transaction=name), connection)
+        event = ask(_change(command, transaction=name), connection)
         if commits and isinstance(command, v.Settlement):
             beside = v.Message(body=f"{OTHER} {number}")
             ask(v.Send(queue=OTHER, message=beside, transaction=name), connection)
         if isinstance(command, v.Send) and _is_keyed(command.message) and next(sends) == 1:
             for more in range(2, TOGETHER + 1):
-                message = _beside(command.message, f"{OTHER} {more}")
-                ask(_changed(command, message=message, transaction=name), connection)
+                message = _make_neighbour(command.message, f"{OTHER} {more}")
+                ask(_change(command, message=message, transaction=name), connection)
         ending = v.CommitTransaction if commits else v.RollBackTransaction
         ask(ending(transaction=name), connection)
         return event
@@ -65,13 +65,13 @@ def use_transactions(ask: Ask) -> Ask:
         if getattr(command, "transaction", "") is not None:
             return ask(command, connection)
         if isinstance(command, v.Settlement):
-            within(command, connection, commits=False)
-        return within(command, connection, commits=True)
+            ask_in_transaction(command, connection, commits=False)
+        return ask_in_transaction(command, connection, commits=True)
 
     return asks
 
 
-def _changed(command: Any, **changed: Any) -> v.Command:
+def _change(command: Any, **changed: Any) -> v.Command:
     evolved: v.Command = attrs.evolve(command, **changed)
     return evolved
 
@@ -84,7 +84,7 @@ def use_batches(ask: Ask) -> Ask:
             case v.Send(message=message):
                 command = v.SendBatch(
                     queue=command.queue,
-                    messages=(message, _beside(message)),
+                    messages=(message, _make_neighbour(message)),
                     timeout=command.timeout,
                     transaction=command.transaction,
                 )
@@ -93,7 +93,7 @@ def use_batches(ask: Ask) -> Ask:
             case v.RenewLock():
                 command = v.RenewLocks(queue=command.queue, lock_tokens=(command.lock_token,))
             case v.Complete() | v.Abandon() | v.Defer() | v.DeadLetter():
-                command = _as_batch(command)
+                command = _make_batch(command)
         return ask(command, connection)
 
     return asks
@@ -104,7 +104,7 @@ def _is_keyed(message: v.Message) -> bool:
     return message.session_id is not None or message.partition_key is not None
 
 
-def _beside(message: v.Message, suffix: str = "too") -> v.Message:
+def _make_neighbour(message: v.Message, suffix: str = "too") -> v.Message:
     """Return a message that differs by its body, and by its MessageId if it has one."""
     identity = None if message.message_id is None else f"{message.message_id} {suffix}"
     return attrs.evolve(message, body=f"{message.body} {suffix}", message_id=identity)
@@ -118,7 +118,7 @@ DISPOSITIONS: Final[Mapping[type[v.Settlement], v.Disposition]] = {
 }
 
 
-def _as_batch(command: v.Settlement) -> v.Command:
+def _make_batch(command: v.Settlement) -> v.Command:
     if command.transaction is not None:
         return command
     return v.SettleBatch(
@@ -160,7 +160,7 @@ def slow_down(ask: Ask) -> Ask:
                 changed["message"] = _slower(message)
             case v.SendBatch(messages=messages):
                 changed["messages"] = tuple(map(_slower, messages))
-        return ask(_changed(command, **changed), connection)
+        return ask(_change(command, **changed), connection)
 
     return asks
 
@@ -251,7 +251,7 @@ def precede_by_outage(ask: Ask) -> Ask:
         if not isinstance(command, v.CreateQueue) or not command.partitioned:
             return event
         if not queues:
-            _beside_an_outage(ask, connection)
+            _begin_and_take_down(ask, connection)
         if command.queue not in queues:
             queues.add(command.queue)
             ask(v.TakePartitionDown(queue=command.queue, partition=DOWN), connection)
@@ -261,7 +261,7 @@ def precede_by_outage(ask: Ask) -> Ask:
     return asks
 
 
-def _beside_an_outage(ask: Ask, connection: str) -> None:
+def _begin_and_take_down(ask: Ask, connection: str) -> None:
     ask(v.CreateQueue(queue=OTHER), connection)
     ask(v.BeginTransaction(transaction=OTHER), connection)
     sent = v.Message(body=OTHER, partition_key=OTHER)

@@ -61,15 +61,15 @@ def use_subscription(ask: Ask) -> Ask:
     def asks(command: v.Command, connection: str) -> v.Event | None:
         if isinstance(command, v.CreateQueue):
             queues.add(command.queue)
-            topic, subscription = _as_topic(command)
+            topic, subscription = _make_topic(command)
             ask(topic, connection)
             return ask(subscription, connection)
-        return ask(_of_a_copy(command, queues), connection)
+        return ask(_redirect(command, queues), connection)
 
     return asks
 
 
-def _of_a_copy(command: Any, queues: Set[str], name: str = COPY) -> v.Command:
+def _redirect(command: Any, queues: Set[str], name: str = COPY) -> v.Command:
     """Return the command for the subscription, or its dead-letter queue, that replaces a queue."""
     path = getattr(command, "queue", "")
     owner = v.owner_of(path)
@@ -80,7 +80,7 @@ def _of_a_copy(command: Any, queues: Set[str], name: str = COPY) -> v.Command:
     return changed
 
 
-def _shared(queue: v.CreateQueue, kind: type[Any], *without: str) -> dict[str, Any]:
+def _common_settings(queue: v.CreateQueue, kind: type[Any], *without: str) -> dict[str, Any]:
     """Return the queue's settings that a creation of this kind has, too."""
     names = {field.name for field in attrs.fields(kind)} - {*without}
     return {
@@ -90,10 +90,10 @@ def _shared(queue: v.CreateQueue, kind: type[Any], *without: str) -> dict[str, A
     }
 
 
-def _as_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription]:
+def _make_topic(queue: v.CreateQueue) -> tuple[v.CreateTopic, v.CreateSubscription]:
     name = queue.queue
-    topic = v.CreateTopic(topic=name, **_shared(queue, v.CreateTopic, "time_to_live"))
-    of_copies = _shared(queue, v.CreateSubscription)
+    topic = v.CreateTopic(topic=name, **_common_settings(queue, v.CreateTopic, "time_to_live"))
+    of_copies = _common_settings(queue, v.CreateSubscription)
     subscription = v.CreateSubscription(topic=name, subscription=COPY, **of_copies)
     return topic, subscription
 
@@ -108,11 +108,11 @@ def use_two_subscriptions(ask: Ask) -> Ask:
         event = on_first(command, connection)
         if isinstance(command, v.CreateQueue):
             queues.add(command.queue)
-            _, subscription = _as_topic(command)
+            _, subscription = _make_topic(command)
             ask(attrs.evolve(subscription, subscription=SECOND), connection)
         elif v.owner_of(getattr(command, "queue", "")) in queues and isinstance(command, RECEIVING):
-            other = _for_the_second(command, tokens, numbers)
-            answer = None if other is None else ask(_of_a_copy(other, queues, SECOND), connection)
+            other = _translate_for_second(command, tokens, numbers)
+            answer = None if other is None else ask(_redirect(other, queues, SECOND), connection)
             if event is not None and answer is not None:
                 pairs = zip(views_of(event.outcome), views_of(answer.outcome), strict=False)
                 for view, same in pairs:
@@ -124,7 +124,7 @@ def use_two_subscriptions(ask: Ask) -> Ask:
     return asks
 
 
-def _for_the_second(
+def _translate_for_second(
     command: Any, tokens: Mapping[str, str], numbers: Mapping[int, int]
 ) -> v.Command | None:
     """Return the command with locks and numbers of the second subscription, if it has them."""
@@ -207,9 +207,9 @@ def use_session(ask: Ask) -> Ask:
             return ask(command, connection)
         match command:
             case v.Send(message=message) | v.Schedule(message=message):
-                command = attrs.evolve(command, message=_in_session(message))
+                command = attrs.evolve(command, message=_add_session(message))
             case v.SendBatch(messages=messages):
-                command = attrs.evolve(command, messages=tuple(map(_in_session, messages)))
+                command = attrs.evolve(command, messages=tuple(map(_add_session, messages)))
             case v.RenewLock():
                 command = v.RenewSessionLock(queue=queue, session_id=session)
             case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred():
@@ -226,7 +226,7 @@ def use_session(ask: Ask) -> Ask:
     return asks
 
 
-def _in_session(message: v.Message) -> v.Message:
+def _add_session(message: v.Message) -> v.Message:
     return attrs.evolve(message, session_id=SESSION, partition_key=None)
 
 

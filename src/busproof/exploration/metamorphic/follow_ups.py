@@ -41,8 +41,8 @@ def send_follow_up(events: Sequence[v.Event], ask: Ask) -> None:
     answers: dict[int, v.Outcome] = {}
     is_filtered = any(isinstance(event.command, v.CreateTopic) for event in events)
     for index, event in enumerate(events):
-        command = _loaded(event.command, is_filtered=is_filtered)
-        made = _made_anew(command, tokens, numbers, answers)
+        command = _load(event.command, is_filtered=is_filtered)
+        made = _translate(command, tokens, numbers, answers)
         answer = None if made is None else ask(made, event.connection)
         if answer is not None:
             answers[index] = answer.outcome
@@ -63,7 +63,7 @@ def _places(events: Sequence[v.Event]) -> tuple[dict[str, Place], dict[int, Plac
     return tokens, numbers
 
 
-def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
+def _load(command: v.Command, *, is_filtered: bool) -> v.Command:
     match command:
         case v.Send(message=message) | v.Schedule(message=message):
             return attrs.evolve(command, message=laden(message, is_filtered=is_filtered))
@@ -77,7 +77,7 @@ def _loaded(command: v.Command, *, is_filtered: bool) -> v.Command:
     return command
 
 
-def _made_anew(
+def _translate(
     command: v.Command,
     tokens: dict[str, Place],
     numbers: dict[int, Place],

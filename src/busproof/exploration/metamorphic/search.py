@@ -78,9 +78,11 @@ class MetamorphicSearch(Search):
     def send(self, source: SourceSequence, entity: str, circumstance: str) -> None:
         """Send the follow-up of one sequence with these entities and circumstances."""
         name = f"{source.name}, {entity}, {circumstance}"
-        run = self._begun(Started(scenario=name, feature=METAMORPHIC))
+        run = self._begin(Started(scenario=name, feature=METAMORPHIC))
         try:
-            ask = ENTITIES[entity].wrapped(CIRCUMSTANCES[circumstance].wrapped(self._declared(run)))
+            ask = ENTITIES[entity].wrapped(
+                CIRCUMSTANCES[circumstance].wrapped(self._filter_supported(run))
+            )
             run.ask(v.AdvanceClock(duration=LATER), "c1")
             send_follow_up(source.events, ask)
             if CIRCUMSTANCES[circumstance].is_looked_at or any(map(_is_looked_at, source.events)):
@@ -88,7 +90,7 @@ class MetamorphicSearch(Search):
         finally:
             self.closed(run)
 
-    def _declared(self, run: Run) -> Ask:
+    def _filter_supported(self, run: Run) -> Ask:
         """Return a function that sends only commands that the implementation supports."""
         capabilities = self.adapter.declaration.capabilities
 

@@ -35,7 +35,7 @@ def precede_by_namesakes(ask: Ask) -> Ask:
     """
     numbers = count(1)
 
-    def used(sent_to: str, path: str, connection: str) -> None:
+    def use(sent_to: str, path: str, connection: str) -> None:
         for _ in range(2):
             body = f"{OTHER} {next(numbers)}"
             message = v.Message(body=body, message_id=f"{LAST}{body}", partition_key=LAST)
@@ -58,7 +58,7 @@ def precede_by_namesakes(ask: Ask) -> Ask:
                     lock_duration=SHORT_LOCK,
                 )
                 ask(first, connection)
-                used(path, path, connection)
+                use(path, path, connection)
                 ask(v.DeleteQueue(queue=path), connection)
             case v.CreateTopic(topic=topic):
                 first_topic = v.CreateTopic(
@@ -66,13 +66,13 @@ def precede_by_namesakes(ask: Ask) -> Ask:
                 )
                 ask(first_topic, connection)
                 ask(v.CreateSubscription(topic=topic, subscription=OTHER), connection)
-                used(topic, v.subscription_path(topic, OTHER), connection)
+                use(topic, v.subscription_path(topic, OTHER), connection)
                 ask(v.DeleteTopic(topic=topic), connection)
             case v.CreateSubscription(topic=topic, subscription=name):
                 path = v.subscription_path(topic, name)
                 other = v.CreateSubscription(topic=topic, subscription=name, max_delivery_count=3)
                 ask(other, connection)
-                used(topic, path, connection)
+                use(topic, path, connection)
                 ask(v.DeleteQueue(queue=path), connection)
             case v.AddRule(transaction=None):
                 ask(attrs.evolve(command, filter=v.FalseFilter(), action=None), connection)
@@ -91,32 +91,32 @@ def precede_by_refusals(ask: Ask) -> Ask:
 
     def asks(command: v.Command, connection: str) -> v.Event | None:
         if isinstance(command, v.Send) and command.transaction is None:
-            together = (command.message, _with_two_keys(command.message))
+            together = (command.message, _contradict_keys(command.message))
             batch = ask(v.SendBatch(queue=command.queue, messages=together), connection)
             if batch is not None and not isinstance(batch.outcome, v.Refused):
                 return batch  # a regular entity may accept it, and then has the message
-        for refused in _refused_before(command):
+        for refused in _refusals_before(command):
             ask(refused, connection)
         event = ask(command, connection)
-        for refused in _refused_after(command):
+        for refused in _refusals_after(command):
             ask(refused, connection)
         return event
 
     return asks
 
 
-def _with_two_keys(message: v.Message, suffix: str = OTHER) -> v.Message:
+def _contradict_keys(message: v.Message, suffix: str = OTHER) -> v.Message:
     body = f"{message.body} {suffix}"
     return attrs.evolve(message, body=body, session_id=OTHER, partition_key=f"not {OTHER}")
 
 
-def _refused_before(command: v.Command) -> Iterator[v.Command]:
+def _refusals_before(command: v.Command) -> Iterator[v.Command]:
     """Yield requests that differ from a command by what has to be refused in them."""
     match command:
         case v.Send(message=message, transaction=None):
-            yield attrs.evolve(command, message=_with_two_keys(message, "refused"))
+            yield attrs.evolve(command, message=_contradict_keys(message, "refused"))
         case v.Schedule(message=message, transaction=None):
-            yield attrs.evolve(command, message=_with_two_keys(message, "refused"))
+            yield attrs.evolve(command, message=_contradict_keys(message, "refused"))
         case v.UpdateQueue(requires_session=None):
             yield attrs.evolve(command, requires_session=True, max_delivery_count=1)
         case v.AddRule(transaction=None):
@@ -126,7 +126,7 @@ def _refused_before(command: v.Command) -> Iterator[v.Command]:
             yield attrs.evolve(command, rule=f"{command.rule} {OTHER}")
 
 
-def _refused_after(command: v.Command) -> Iterator[v.Command]:
+def _refusals_after(command: v.Command) -> Iterator[v.Command]:
     """Yield requests that are refused because this command was sent before."""
     match command:
         case v.CreateQueue():

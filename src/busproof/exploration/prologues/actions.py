@@ -7,11 +7,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_SESSIONS, opening
-from busproof.exploration.prologues.queues import OTHER, keyed, taken, unkeyed
-from busproof.exploration.prologues.topics import with_two_subscriptions
+from busproof.exploration.prologues.queues import OTHER, make_keyed, make_unkeyed, take_messages
+from busproof.exploration.prologues.topics import create_two_subscriptions
 from busproof.exploration.state import Theme, World
 
-__all__ = ["OPENINGS", "identified", "paths_of", "topic_like"]
+__all__ = ["OPENINGS", "make_topic", "paths_of", "send_identified"]
 
 LONGEST: Final = 50
 """Maximum length of the name of a subscription or rule, in characters."""
@@ -23,7 +23,7 @@ HASTY: Final = 15 * v.MICROSECONDS
 """A send timeout so short that a retry on another partition is not required, in microseconds."""
 
 
-def topic_like(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateTopic:
+def make_topic(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateTopic:
     """Return a new topic, partitioned like a queue, with only the given settings."""
     name = f"n{len(world.topics) + 1}"
     return v.CreateTopic(topic=name, partitioned=bool(queue.partitioned), **settings)
@@ -34,9 +34,9 @@ def paths_of(world: World) -> list[str]:
     return [subscription.queue for subscription in world.subscriptions[-2:]]
 
 
-def identified(world: World, name: str) -> v.Send:
+def send_identified(world: World, name: str) -> v.Send:
     """Return a send of a message whose MessageId other messages have, too."""
-    return v.Send(queue=name, message=unkeyed(world, message_id=OTHER))
+    return v.Send(queue=name, message=make_unkeyed(world, message_id=OTHER))
 
 
 def actions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -46,33 +46,33 @@ def actions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     nor copies in the other subscription. The second message lacks the property to remove.
     """
     world.theme = Theme.TOPICS
-    topic = topic_like(world, queue)
-    yield from with_two_subscriptions(world, topic)
+    topic = make_topic(world, queue)
+    yield from create_two_subscriptions(world, topic)
     one, other = paths_of(world)
     there = {"topic": topic.topic, "subscription": "s0"}
     yield v.AddRule(rule="r", filter=v.TrueFilter(), action="SET a = 3; SET b = 1", **there)
     yield v.AddRule(rule="s", filter=v.TrueFilter(), action="REMOVE color", **there)
     yield v.AddRule(rule="t", filter=v.FalseFilter(), action="SET a = 4", **there)
-    yield v.Send(queue=topic.topic, message=unkeyed(world, properties=WHOLE))
-    yield from (*taken(other, 2), *taken(one, 4))
-    yield v.Send(queue=topic.topic, message=unkeyed(world))
-    yield from (*taken(one, 4), *taken(other, 2))
+    yield v.Send(queue=topic.topic, message=make_unkeyed(world, properties=WHOLE))
+    yield from (*take_messages(other, 2), *take_messages(one, 4))
+    yield v.Send(queue=topic.topic, message=make_unkeyed(world))
+    yield from (*take_messages(one, 4), *take_messages(other, 2))
 
 
 def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Give subscriptions and rules names of the maximum length, and of one character more."""
     world.theme = Theme.TOPICS
-    topic = topic_like(world, queue)
-    yield from with_two_subscriptions(world, topic)
+    topic = make_topic(world, queue)
+    yield from create_two_subscriptions(world, topic)
     for more in (0, 1):
         name = "x" * (LONGEST + more)
         lock = world.scope.lock
         yield v.CreateSubscription(topic=topic.topic, subscription=name, lock_duration=lock)
         yield v.AddRule(topic=topic.topic, subscription="s0", rule=name, filter=v.TrueFilter())
         yield v.ListRules(topic=topic.topic, subscription="s0")
-    yield v.Send(queue=topic.topic, message=unkeyed(world))
+    yield v.Send(queue=topic.topic, message=make_unkeyed(world))
     for name in ("s0", "x" * LONGEST, "x" * (LONGEST + 1)):
-        yield from taken(f"{topic.topic}/subscriptions/{name}")
+        yield from take_messages(f"{topic.topic}/subscriptions/{name}")
 
 
 def topic_around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -81,16 +81,16 @@ def topic_around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     Of any two neighbouring partitions, one is down. The last send has a short timeout.
     """
     world.theme = Theme.TOPICS
-    topic = topic_like(world, queue)
-    yield from with_two_subscriptions(world, topic)
+    topic = make_topic(world, queue)
+    yield from create_two_subscriptions(world, topic)
     down = range(0, world.scope.partitions, 2) if topic.partitioned else (0,)
     yield from (v.TakePartitionDown(queue=topic.topic, partition=partition) for partition in down)
     for _ in range(3):
-        yield v.Send(queue=topic.topic, message=unkeyed(world))
-    yield v.Send(queue=topic.topic, message=unkeyed(world), timeout=HASTY)
+        yield v.Send(queue=topic.topic, message=make_unkeyed(world))
+    yield v.Send(queue=topic.topic, message=make_unkeyed(world), timeout=HASTY)
     yield from (v.BringPartitionUp(queue=topic.topic, partition=partition) for partition in down)
     for path in paths_of(world):
-        yield from taken(path, 4)
+        yield from take_messages(path, 4)
 
 
 def copies_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -100,25 +100,29 @@ def copies_of_topic(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """
     world.theme = Theme.TOPICS
     window = 2 * world.scope.lock
-    topic = topic_like(world, queue, duplicate_detection=True, duplicate_window=window)
-    yield from with_two_subscriptions(world, topic)
+    topic = make_topic(world, queue, duplicate_detection=True, duplicate_window=window)
+    yield from create_two_subscriptions(world, topic)
     one, other = paths_of(world)
-    yield from (identified(world, topic.topic), identified(world, topic.topic), *taken(one, 2))
-    yield from (identified(world, topic.topic), *taken(one), *taken(other, 2))
-    yield from (identified(world, topic.topic), *taken(one), *taken(other))
+    yield from (
+        send_identified(world, topic.topic),
+        send_identified(world, topic.topic),
+        *take_messages(one, 2),
+    )
+    yield from (send_identified(world, topic.topic), *take_messages(one), *take_messages(other, 2))
+    yield from (send_identified(world, topic.topic), *take_messages(one), *take_messages(other))
     yield v.AdvanceClock(duration=window + 1)
-    yield from (identified(world, topic.topic), *taken(one), *taken(other))
+    yield from (send_identified(world, topic.topic), *take_messages(one), *take_messages(other))
 
 
 def session_of_subscription(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Receive a subscription's session in order, although its first message is abandoned twice."""
     world.theme = Theme.TOPICS
-    topic = topic_like(world, queue)
-    yield from with_two_subscriptions(world, topic, requires_session=True)
+    topic = make_topic(world, queue)
+    yield from create_two_subscriptions(world, topic, requires_session=True)
     held_in, session = world.subscriptions[-1], world.session(0)
     place = attrs.evolve(held_in, queue=topic.topic)
     for _ in range(3):
-        yield v.Send(queue=topic.topic, message=keyed(world, place, 0))
+        yield v.Send(queue=topic.topic, message=make_keyed(world, place, 0))
     yield v.AcceptSession(queue=held_in.queue, session_id=session)
     for _ in range(2):
         yield v.Receive(queue=held_in.queue, session_id=session)

@@ -7,17 +7,23 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_SESSIONS, opening
-from busproof.exploration.prologues.queues import OTHER, awaited, interrupted, keyed, ordinary
+from busproof.exploration.prologues.queues import (
+    OTHER,
+    await_message,
+    interrupt_partition,
+    make_keyed,
+    ordinary,
+)
 from busproof.exploration.state import World
 
 __all__ = ["OPENINGS"]
 
 
-def lost_lock(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def lose_lock(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let a lock expire, receive the message again, and settle it with the expired lock."""
     plain = ordinary(world, queue)
     yield plain
-    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
     yield v.Receive(queue=plain.queue)
     locks = world.locks[-1:]
     yield v.AdvanceClock(duration=2 * world.scope.lock)
@@ -28,7 +34,7 @@ def lost_lock(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 def expiry(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Receive a message only after its time to live has passed."""
-    message = keyed(world, queue, 0)
+    message = make_keyed(world, queue, 0)
     life = max(1, world.scope.lock // 5)
     yield v.Send(queue=queue.queue, message=attrs.evolve(message, time_to_live=life))
     yield v.AdvanceClock(duration=2 * life)
@@ -53,7 +59,7 @@ def copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         if wait:
             yield v.AdvanceClock(duration=wait)
         for _ in range(2):
-            message = keyed(world, detecting, 0)
+            message = make_keyed(world, detecting, 0)
             yield v.Send(queue=name, message=attrs.evolve(message, message_id=OTHER))
 
 
@@ -66,13 +72,13 @@ def dead_letters(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     dead = plain.queue + v.DEAD_LETTERS
     yield plain
     for ending in (v.DeadLetter, v.Abandon):
-        yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+        yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
         yield v.Receive(queue=plain.queue)
         for lock in world.locks[-1:]:
             yield ending(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.AdvanceClock(duration=world.scope.lock)
     yield v.Peek(queue=dead, count=2)
-    yield from interrupted(world, plain)
+    yield from interrupt_partition(world, plain)
     for _ in range(2):
         yield v.Receive(queue=dead, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
@@ -83,12 +89,12 @@ def deferral(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield plain
     numbers: list[int] = []
     for _ in range(2):
-        yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+        yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
         yield v.Receive(queue=plain.queue)
         for lock, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
             yield v.Defer(queue=plain.queue, lock_token=lock.lock_token or "")
             numbers.append(number)
-    yield from interrupted(world, plain)
+    yield from interrupt_partition(world, plain)
     if numbers:
         yield v.ReceiveDeferred(queue=plain.queue, sequence_numbers=tuple(dict.fromkeys(numbers)))
 
@@ -98,8 +104,8 @@ def deferral_in_session(world: World, queue: v.CreateQueue) -> Iterator[v.Comman
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     yield held_in
-    yield v.Send(queue=name, message=keyed(world, held_in, 0))
-    yield v.Send(queue=name, message=keyed(world, held_in, 1))
+    yield v.Send(queue=name, message=make_keyed(world, held_in, 0))
+    yield v.Send(queue=name, message=make_keyed(world, held_in, 1))
     yield v.AcceptSession(queue=name, session_id=session)
     yield v.Receive(queue=name, session_id=session)
     for lock, (_, number, _) in zip(world.locks[-1:], world.received[-1:], strict=False):
@@ -115,7 +121,7 @@ def renewals(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     lock = world.scope.lock
     yield plain
     for waits in ((lock * 2 // 3,) * 3, (lock * 9 // 10,)):
-        yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+        yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
         yield v.Receive(queue=plain.queue)
         token = world.locks[-1].lock_token or "" if world.locks else ""
         for number, wait in enumerate(waits):
@@ -133,7 +139,7 @@ def session_state(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     name, session = held_in.queue, world.session(0)
     of_session = {"queue": name, "session_id": session}
     yield held_in
-    yield v.Send(queue=name, message=keyed(world, held_in, 0))
+    yield v.Send(queue=name, message=make_keyed(world, held_in, 0))
     yield v.AcceptSession(**of_session)
     yield v.Receive(queue=name, session_id=session)
     yield v.AdvanceClock(duration=world.scope.lock * 2 // 3)
@@ -142,13 +148,13 @@ def session_state(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     for lock in world.locks[-1:]:
         yield v.Complete(queue=name, lock_token=lock.lock_token or "")
     yield v.SetSessionState(**of_session, state="one")
-    yield from interrupted(world, held_in)
+    yield from interrupt_partition(world, held_in)
     yield v.CloseSession(**of_session)
     yield v.AcceptSession(**of_session)
     yield v.GetSessionState(**of_session)
 
 
-def scheduled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def schedule_messages(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Cancel one of two scheduled messages, and receive the other when it is due.
 
     A third message is scheduled for a time in the past.
@@ -157,49 +163,49 @@ def scheduled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield plain
     wait = max(1, world.scope.lock // 5)
     for place in (0, 1):
-        message = keyed(world, plain, place)
+        message = make_keyed(world, plain, place)
         yield v.Schedule(queue=plain.queue, message=message, delay=wait)
     for name, number in world.scheduled[-1:]:
         yield v.CancelScheduled(queue=name, sequence_number=number)
     yield v.AdvanceClock(duration=2 * wait)
-    yield from awaited(world, plain.queue)
-    yield v.Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=-wait)
-    yield from awaited(world, plain.queue)
+    yield from await_message(world, plain.queue)
+    yield v.Schedule(queue=plain.queue, message=make_keyed(world, plain, 0), delay=-wait)
+    yield from await_message(world, plain.queue)
     yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def scheduled_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def schedule_in_outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Check that refused and cancelled scheduled messages never arrive, even after an outage."""
     plain = ordinary(world, queue)
     yield plain
     wait = max(1, world.scope.lock // 5)
-    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
     yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
-    yield v.Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    yield v.Schedule(queue=plain.queue, message=make_keyed(world, plain, 0), delay=wait)
     for name, number in world.scheduled[-1:]:
         yield v.CancelScheduled(queue=name, sequence_number=number)
-    down, up = interrupted(world, plain)
-    yield v.Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    down, up = interrupt_partition(world, plain)
+    yield v.Schedule(queue=plain.queue, message=make_keyed(world, plain, 0), delay=wait)
     yield down
-    yield v.Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    yield v.Schedule(queue=plain.queue, message=make_keyed(world, plain, 0), delay=wait)
     yield v.AdvanceClock(duration=2 * wait)
     yield up
-    yield from awaited(world, plain.queue)
+    yield from await_message(world, plain.queue)
     for _ in range(2):
         yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
 OPENINGS: Final = (
-    opening("lock", lost_lock, v.Capability.PEEK_LOCK),
+    opening("lock", lose_lock, v.Capability.PEEK_LOCK),
     opening("copies", copies, v.Capability.DUPLICATE_DETECTION),
     opening("dead letters", dead_letters, v.Capability.DEAD_LETTER),
     opening("deferral", deferral, v.Capability.DEFERRAL),
     opening("deferral in session", deferral_in_session, *IN_SESSIONS, v.Capability.DEFERRAL),
     opening("renewals", renewals, v.Capability.LOCK_RENEWAL),
     opening("session state", session_state, *IN_SESSIONS, v.Capability.SESSION_STATE),
-    opening("scheduled", scheduled, v.Capability.SCHEDULING),
+    opening("scheduled", schedule_messages, v.Capability.SCHEDULING),
     opening(
-        "scheduled in outage", scheduled_in_outage, v.Capability.SCHEDULING, v.Capability.OUTAGES
+        "scheduled in outage", schedule_in_outage, v.Capability.SCHEDULING, v.Capability.OUTAGES
     ),
     opening("expiry", expiry, v.Capability.TIME_TO_LIVE),
 )

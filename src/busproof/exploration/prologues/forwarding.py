@@ -8,7 +8,13 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
-from busproof.exploration.prologues.queues import awaited, keyed, ordinary, taken, unkeyed
+from busproof.exploration.prologues.queues import (
+    await_message,
+    make_keyed,
+    make_unkeyed,
+    ordinary,
+    take_messages,
+)
 from busproof.exploration.state import Theme, World
 
 __all__ = ["OPENINGS"]
@@ -31,9 +37,9 @@ def chain(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         for _ in range(hops):
             last = _source(world, queue, forward_to=last.queue)
             yield last
-        yield v.Send(queue=last.queue, message=keyed(world, queue, 0))
+        yield v.Send(queue=last.queue, message=make_keyed(world, queue, 0))
         if not queue.requires_session:
-            yield from awaited(world, queue.queue)
+            yield from await_message(world, queue.queue)
 
 
 def onward(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -46,13 +52,13 @@ def onward(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield from (end, source)
         # Messages without a key go to all partitions in turn, so send one for each.
         for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
-            yield v.Send(queue=source.queue, message=unkeyed(world))
-            yield from awaited(world, end.queue)
+            yield v.Send(queue=source.queue, message=make_unkeyed(world))
+            yield from await_message(world, end.queue)
     if v.Capability.TOPICS in world.scope.capabilities:
-        yield from _through_topics(world, queue)
+        yield from _forward_through_topics(world, queue)
 
 
-def _through_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def _forward_through_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward from a queue, after an update, through two topics to two queues."""
     first, second = (f"n{len(world.topics) + number}" for number in (1, 2))
     world.topics += [first, second]
@@ -70,10 +76,10 @@ def _through_topics(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield from (source, update)
     else:
         yield attrs.evolve(source, forward_to=first)
-    yield v.Send(queue=source.queue, message=unkeyed(world))
+    yield v.Send(queue=source.queue, message=make_unkeyed(world))
     copies = [f"{topic}/subscriptions/s0" for topic in (first, second)]
     for name in (*copies, *ends):
-        yield from awaited(world, name)
+        yield from await_message(world, name)
 
 
 def unique_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -87,17 +93,17 @@ def unique_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     source = _source(world, queue, forward_to=end.queue)
     yield from (end, source)
     for name, wait in ((end.queue, 0), (source.queue, window + 1), (source.queue, 0)):
-        yield v.Send(queue=name, message=unkeyed(world, message_id=world.session(0)))
-        yield from taken(end.queue, 2)
+        yield v.Send(queue=name, message=make_unkeyed(world, message_id=world.session(0)))
+        yield from take_messages(end.queue, 2)
         if wait:
             yield v.AdvanceClock(duration=wait)
     held_in = ordinary(world, queue, requires_session=True)
     bare = _source(world, queue, forward_to=held_in.queue)
     yield from (held_in, bare)
-    yield v.Send(queue=bare.queue, message=unkeyed(world, session_id=world.session(0)))
-    yield from taken(held_in.queue)
+    yield v.Send(queue=bare.queue, message=make_unkeyed(world, session_id=world.session(0)))
+    yield from take_messages(held_in.queue)
     yield v.AcceptSession(queue=held_in.queue, session_id=world.session(0))
-    yield from awaited(world, held_in.queue, world.session(0))
+    yield from await_message(world, held_in.queue, world.session(0))
 
 
 def sources(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -107,24 +113,24 @@ def sources(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield end
     source = _source(world, queue, forward_to=end.queue)
     yield source
-    yield v.Send(queue=end.queue, message=keyed(world, end, 0))
+    yield v.Send(queue=end.queue, message=make_keyed(world, end, 0))
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield v.TakePartitionDown(queue=end.queue, partition=partition)
-    yield v.Send(queue=source.queue, message=keyed(world, source, 0))
-    yield from taken(end.queue, 2)
+    yield v.Send(queue=source.queue, message=make_keyed(world, source, 0))
+    yield from take_messages(end.queue, 2)
     yield v.BringPartitionUp(queue=end.queue, partition=partition)
-    yield from taken(end.queue, 2)
-    yield from _within(world, source, keyed(world, source, 0))
-    yield from taken(end.queue)
+    yield from take_messages(end.queue, 2)
+    yield from _roll_back(world, source, make_keyed(world, source, 0))
+    yield from take_messages(end.queue)
     held_in = ordinary(world, queue, requires_session=True)
     yield held_in
     yield _source(world, queue, forward_to=end.queue, requires_session=True)
     onward = _source(world, queue, forward_to=held_in.queue)
     yield onward
-    yield from _within(world, onward, keyed(world, onward, 0))
+    yield from _roll_back(world, onward, make_keyed(world, onward, 0))
 
 
-def _within(world: World, queue: v.CreateQueue, message: v.Message) -> Iterator[v.Command]:
+def _roll_back(world: World, queue: v.CreateQueue, message: v.Message) -> Iterator[v.Command]:
     """Send a message in a transaction and roll it back."""
     world.transactions += 1
     name = f"t{world.transactions}"
@@ -139,7 +145,7 @@ def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield end
     source = _source(world, queue, forward_dead_letters_to=end.queue)
     yield source
-    yield v.Send(queue=source.queue, message=keyed(world, source, 0))
+    yield v.Send(queue=source.queue, message=make_keyed(world, source, 0))
     yield v.Receive(queue=source.queue)
     for lock in world.locks[-1:]:
         yield v.DeadLetter(queue=source.queue, lock_token=lock.lock_token or "", reason="spoiled")
@@ -147,19 +153,19 @@ def dead_lettered(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.Receive(queue=end.queue)
 
 
-def closed_end(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def forward_to_closed(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Forward to a destination that is closed to sends; the message must never arrive."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_to=end.queue)
     yield source
     yield v.UpdateQueue(queue=end.queue, status=v.EntityStatus.SEND_DISABLED)
-    yield v.Send(queue=source.queue, message=unkeyed(world))
-    yield from taken(end.queue)
+    yield v.Send(queue=source.queue, message=make_unkeyed(world))
+    yield from take_messages(end.queue)
     for is_dlq in v.DEAD_LETTER_SUFFIXES:
-        yield from taken(source.queue + is_dlq)
+        yield from take_messages(source.queue + is_dlq)
     yield v.UpdateQueue(queue=end.queue, status=v.EntityStatus.ACTIVE)
-    yield from taken(end.queue)
+    yield from take_messages(end.queue)
 
 
 OPENINGS: Final = (
@@ -168,7 +174,7 @@ OPENINGS: Final = (
     opening("buried", dead_lettered, v.Capability.DEAD_LETTER_FORWARDING, v.Capability.PEEK_LOCK),
     opening(
         "closed end",
-        closed_end,
+        forward_to_closed,
         v.Capability.FORWARDING,
         v.Capability.ENTITY_STATUS,
         v.Capability.TRANSFER_DEAD_LETTER,

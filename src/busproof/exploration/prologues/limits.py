@@ -7,7 +7,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_SESSIONS, opening
-from busproof.exploration.prologues.queues import keyed, ordinary, taken
+from busproof.exploration.prologues.queues import make_keyed, ordinary, take_messages
 from busproof.exploration.state import World
 
 __all__ = ["OPENINGS"]
@@ -37,7 +37,7 @@ MANY: Final = 24
 
 
 def _carrying(world: World, queue: v.CreateQueue, **carried: Any) -> v.Message:
-    return attrs.evolve(keyed(world, queue, 0), **carried)
+    return attrs.evolve(make_keyed(world, queue, 0), **carried)
 
 
 def _together(
@@ -55,11 +55,11 @@ def large_messages(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield plain
     for size in (FITTING[world.scope.tier], TOO_LARGE):
         yield v.Send(queue=plain.queue, message=_carrying(world, plain, size=size))
-    yield from taken(plain.queue, 3)
+    yield from take_messages(plain.queue, 3)
     for number, size in ((2, FITTING_PROPERTY), (3, LARGE_PROPERTY)):
         properties = {f"p{place}": "v" * size for place in range(number)}
         yield v.Send(queue=plain.queue, message=_carrying(world, plain, properties=properties))
-    yield from taken(plain.queue, 2)
+    yield from take_messages(plain.queue, 2)
 
 
 def later_or_together(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -80,7 +80,7 @@ def later_or_together(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
         yield v.Send(queue=plain.queue, message=message, transaction=within)
     yield v.CommitTransaction(transaction=within)
     yield v.AdvanceClock(duration=2 * wait)
-    yield from taken(plain.queue, 4)
+    yield from take_messages(plain.queue, 4)
 
 
 def large_batches(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -91,12 +91,12 @@ def large_batches(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     plain = ordinary(world, queue)
     yield plain
     yield v.SendBatch(queue=plain.queue, messages=_together(world, plain, MANY))
-    yield from taken(plain.queue, MANY + 1)
+    yield from take_messages(plain.queue, MANY + 1)
     if world.scope.tier is v.Tier.PREMIUM:
         return
     for number in (2, 3):
         yield v.SendBatch(queue=plain.queue, messages=_together(world, plain, number, size=THIRD))
-    yield from taken(plain.queue, 3)
+    yield from take_messages(plain.queue, 3)
 
 
 def long_transactions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -111,9 +111,9 @@ def long_transactions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]
             batch = _together(world, plain, AT_ONCE)
             yield v.SendBatch(queue=plain.queue, messages=batch, transaction=within)
         for _ in range(more):
-            yield v.Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
+            yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0), transaction=within)
         yield ending(transaction=within)
-    yield from taken(plain.queue, 2)
+    yield from take_messages(plain.queue, 2)
 
 
 def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -123,7 +123,7 @@ def long_names(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.CreateQueue(queue=named[0], partitioned=queue.partitioned)
         yield v.CreateTopic(topic=named[1], partitioned=bool(queue.partitioned))
         for name in named:
-            yield v.Send(queue=name, message=keyed(world, v.CreateQueue(queue=name), 0))
+            yield v.Send(queue=name, message=make_keyed(world, v.CreateQueue(queue=name), 0))
 
 
 def large_states(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:

@@ -5,34 +5,34 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import IN_TRANSACTIONS, opening
-from busproof.exploration.prologues.queues import keyed, ordinary
+from busproof.exploration.prologues.queues import make_keyed, ordinary
 from busproof.exploration.state import World
 
 __all__ = ["OPENINGS"]
 
 
-def _held(world: World, queue: v.CreateQueue, times: int = 1) -> Iterator[v.Command]:
+def _lock_messages(world: World, queue: v.CreateQueue, times: int = 1) -> Iterator[v.Command]:
     """Send and receive this many messages with one key, and leave them locked."""
     for _ in range(times):
-        yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
+        yield v.Send(queue=queue.queue, message=make_keyed(world, queue, 0))
     for _ in range(times):
         yield v.Receive(queue=queue.queue)
 
 
-def _begun(world: World) -> v.BeginTransaction:
+def _begin(world: World) -> v.BeginTransaction:
     world.transactions += 1
     return v.BeginTransaction(transaction=f"t{world.transactions}")
 
 
-def settled_within(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def settle_in_transaction(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Settle several messages in one transaction; only the abandoned one is delivered again."""
     plain = ordinary(world, queue)
     yield plain
     kinds: tuple[type[v.Settlement], ...] = (v.Abandon, v.Complete, v.Complete)
     for settling in (kinds, tuple(reversed(kinds))):
-        yield from _held(world, plain, len(settling))
+        yield from _lock_messages(world, plain, len(settling))
         locks = world.locks[-len(settling) :]
-        begun = _begun(world)
+        begun = _begin(world)
         yield begun
         within = begun.transaction
         for kind, lock in zip(settling, locks, strict=False):
@@ -49,17 +49,17 @@ def settled_within(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 def undone(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Roll back a settlement; in another transaction, lose the lock before the commit."""
     yield from _withdrawn(world, queue)
-    yield from _lost_before_commit(world, queue)
+    yield from _lose_before_commit(world, queue)
 
 
 def _withdrawn(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Roll back a completion and an abandon: the lock stays valid, and neither takes effect."""
     plain = ordinary(world, queue, max_delivery_count=3)
     yield plain
-    yield from _held(world, plain)
+    yield from _lock_messages(world, plain)
     kinds: tuple[type[v.Settlement], ...] = (v.Complete, v.Abandon)
     for kind in kinds:
-        begun = _begun(world)
+        begun = _begin(world)
         yield begun
         token = _latest(world)
         yield kind(queue=plain.queue, lock_token=token, transaction=begun.transaction)
@@ -70,16 +70,16 @@ def _withdrawn(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield v.Complete(queue=plain.queue, lock_token=_latest(world))
 
 
-def _lost_before_commit(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def _lose_before_commit(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Let a lock expire between settlement and commit, and receive the message again meanwhile."""
     plain = ordinary(world, queue)
     yield plain
-    yield from _held(world, plain)
-    begun = _begun(world)
+    yield from _lock_messages(world, plain)
+    begun = _begin(world)
     yield begun
     within = begun.transaction
     yield v.Complete(queue=plain.queue, lock_token=_latest(world), transaction=within)
-    yield v.Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
+    yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0), transaction=within)
     yield v.AdvanceClock(duration=world.scope.lock + 1)
     yield v.Receive(queue=plain.queue)
     yield v.CommitTransaction(transaction=within)
@@ -87,19 +87,19 @@ def _lost_before_commit(world: World, queue: v.CreateQueue) -> Iterator[v.Comman
     yield v.Receive(queue=plain.queue)
 
 
-def given_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def receive_again(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Receive a message again under a new lock, also after its session was closed."""
-    yield from _abandoned_and_lost(world, queue)
+    yield from _abandon_and_lose(world, queue)
     if v.Capability.SESSIONS in world.scope.capabilities:
-        yield from _closed_in_hand(world, queue)
+        yield from _close_with_locks(world, queue)
 
 
-def _abandoned_and_lost(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def _abandon_and_lose(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Abandon a message, then let its lock expire; only the lock of the next delivery is valid."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
-    yield v.Send(queue=name, message=keyed(world, plain, 0))
+    yield v.Send(queue=name, message=make_keyed(world, plain, 0))
     yield v.Receive(queue=name)
     for ending in (v.Abandon, None):
         older = _latest(world)
@@ -115,13 +115,13 @@ def _abandoned_and_lost(world: World, queue: v.CreateQueue) -> Iterator[v.Comman
     yield v.Receive(queue=name)
 
 
-def _closed_in_hand(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def _close_with_locks(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Close a session with locked messages more often than the maximum delivery count."""
     held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
     name, session = held_in.queue, world.session(0)
     yield held_in
     for _ in range(2):
-        yield v.Send(queue=name, message=keyed(world, held_in, 0))
+        yield v.Send(queue=name, message=make_keyed(world, held_in, 0))
     for _ in range(3):
         yield v.AcceptSession(queue=name, session_id=session)
         yield v.Receive(queue=name, session_id=session)
@@ -139,7 +139,7 @@ def _latest(world: World) -> str:
 
 
 OPENINGS: Final = (
-    opening("settled within", settled_within, *IN_TRANSACTIONS),
+    opening("settled within", settle_in_transaction, *IN_TRANSACTIONS),
     opening("undone", undone, *IN_TRANSACTIONS),
-    opening("given again", given_again, v.Capability.PEEK_LOCK),
+    opening("given again", receive_again, v.Capability.PEEK_LOCK),
 )

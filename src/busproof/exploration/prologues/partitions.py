@@ -5,7 +5,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
-from busproof.exploration.prologues.queues import keyed, ordinary, unkeyed
+from busproof.exploration.prologues.queues import make_keyed, make_unkeyed, ordinary
 from busproof.exploration.state import World
 
 __all__ = ["OPENINGS"]
@@ -24,12 +24,12 @@ def blackout(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     partitions = range(world.scope.partitions if queue.partitioned else 1)
     yield from (dark, other)
     for target in (dark, other):
-        yield v.Send(queue=target.queue, message=keyed(world, target, 0))
+        yield v.Send(queue=target.queue, message=make_keyed(world, target, 0))
     for partition in partitions:
         yield v.TakePartitionDown(queue=dark.queue, partition=partition)
     for target in (dark, other):
-        yield v.Send(queue=target.queue, message=unkeyed(world))
-        yield v.Send(queue=target.queue, message=keyed(world, target, 1))
+        yield v.Send(queue=target.queue, message=make_unkeyed(world))
+        yield v.Send(queue=target.queue, message=make_keyed(world, target, 1))
         yield v.Receive(queue=target.queue, mode=mode)
     for partition in partitions:
         yield v.BringPartitionUp(queue=dark.queue, partition=partition)
@@ -37,14 +37,14 @@ def blackout(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.Receive(queue=target.queue, mode=mode)
 
 
-def spread(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def fill_partitions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send enough messages without a key for each partition to receive some."""
     if not queue.partitioned:
         return
     plain = ordinary(world, queue)
     yield plain
     for _ in range(ROUNDS * world.scope.partitions):
-        yield v.Send(queue=plain.queue, message=unkeyed(world))
+        yield v.Send(queue=plain.queue, message=make_unkeyed(world))
 
 
 def many_settled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -52,7 +52,7 @@ def many_settled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     plain = ordinary(world, queue)
     yield plain
     for _ in range(MANY):
-        yield v.Send(queue=plain.queue, message=unkeyed(world))
+        yield v.Send(queue=plain.queue, message=make_unkeyed(world))
         yield v.Receive(queue=plain.queue)
         for lock in world.locks[-1:]:
             yield v.Complete(queue=plain.queue, lock_token=lock.lock_token or "")
@@ -61,7 +61,7 @@ def many_settled(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 OPENINGS: Final = (
     opening("blackout", blackout, v.Capability.OUTAGES),
-    opening("spread", spread, v.Capability.WITNESS, v.Capability.DISPOSABLE_NAMESPACE),
+    opening("spread", fill_partitions, v.Capability.WITNESS, v.Capability.DISPOSABLE_NAMESPACE),
     opening(
         "many settled", many_settled, v.Capability.PEEK_LOCK, v.Capability.DISPOSABLE_NAMESPACE
     ),

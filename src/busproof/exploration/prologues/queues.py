@@ -16,12 +16,12 @@ __all__ = [
     "LARGE",
     "OPENINGS",
     "OTHER",
-    "awaited",
-    "interrupted",
-    "keyed",
+    "await_message",
+    "interrupt_partition",
+    "make_keyed",
+    "make_unkeyed",
     "ordinary",
-    "taken",
-    "unkeyed",
+    "take_messages",
 ]
 
 OTHER: Final = "other"
@@ -33,7 +33,7 @@ LARGE: Final = 100_000_000
 """Size of the largest message that any tier accepts, in bytes; other tiers refuse it."""
 
 
-def keyed(world: World, queue: v.CreateQueue, place: int) -> v.Message:
+def make_keyed(world: World, queue: v.CreateQueue, place: int) -> v.Message:
     """Return a message with one of two keys, as SessionId too if sessions are required."""
     key = (world.session(0), OTHER)[place]
     world.bodies += 1
@@ -41,13 +41,13 @@ def keyed(world: World, queue: v.CreateQueue, place: int) -> v.Message:
     return v.Message(body=f"m{world.bodies}", session_id=session, partition_key=key)
 
 
-def unkeyed(world: World, **carried: Any) -> v.Message:
+def make_unkeyed(world: World, **carried: Any) -> v.Message:
     """Return a message with these properties and no key."""
     world.bodies += 1
     return v.Message(body=f"m{world.bodies}", **carried)
 
 
-def taken(name: str, times: int = 1) -> Iterator[v.Command]:
+def take_messages(name: str, times: int = 1) -> Iterator[v.Command]:
     """Yield receives that delete, this many times, so that no message stays locked."""
     return (v.Receive(queue=name, mode=v.ReceiveMode.RECEIVE_AND_DELETE) for _ in range(times))
 
@@ -61,7 +61,7 @@ def ordinary(world: World, queue: v.CreateQueue, **settings: Any) -> v.CreateQue
     return made
 
 
-def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[v.Command]:
+def await_message(world: World, name: str, session_id: str | None = None) -> Iterator[v.Command]:
     """Yield receives and waits until a message arrives or the liveness deadline has passed."""
     before = len(world.received)
     mode = v.ReceiveMode.RECEIVE_AND_DELETE
@@ -72,7 +72,7 @@ def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[
         yield v.AdvanceClock(duration=PAUSE)
 
 
-def interrupted(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def interrupt_partition(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Take down the partition of the latest message, and bring it up again."""
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield v.TakePartitionDown(queue=world.sent_to(queue), partition=partition)
@@ -81,12 +81,12 @@ def interrupted(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
 
 def outage(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send messages with one key before, during and after an outage of its partition."""
-    yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
+    yield v.Send(queue=queue.queue, message=make_keyed(world, queue, 0))
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield v.TakePartitionDown(queue=queue.queue, partition=partition)
-    yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
+    yield v.Send(queue=queue.queue, message=make_keyed(world, queue, 0))
     yield v.BringPartitionUp(queue=queue.queue, partition=partition)
-    yield v.Send(queue=queue.queue, message=keyed(world, queue, 0))
+    yield v.Send(queue=queue.queue, message=make_keyed(world, queue, 0))
 
 
 def around(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
@@ -116,24 +116,26 @@ def two_keys(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.BeginTransaction(transaction=name)
         for place in (0, 0, 1):
             yield v.Send(
-                queue=created.queue, message=keyed(world, created, place), transaction=name
+                queue=created.queue, message=make_keyed(world, created, place), transaction=name
             )
         yield v.CommitTransaction(transaction=name)
-    torn = attrs.evolve(keyed(world, queue, 0), session_id=world.session(0), partition_key=OTHER)
+    torn = attrs.evolve(
+        make_keyed(world, queue, 0), session_id=world.session(0), partition_key=OTHER
+    )
     yield v.Send(queue=queue.queue, message=torn)
 
 
-def in_line(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def keep_order(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Receive messages with one key in order, in spite of an abandon and an outage."""
     plain = ordinary(world, queue)
     yield plain
     for _ in range(3):
-        yield v.Send(queue=plain.queue, message=keyed(world, plain, 0))
+        yield v.Send(queue=plain.queue, message=make_keyed(world, plain, 0))
     yield v.Receive(queue=plain.queue)
     for lock in world.locks[-1:]:
         yield v.Abandon(queue=plain.queue, lock_token=lock.lock_token or "")
     yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
-    yield from interrupted(world, plain)
+    yield from interrupt_partition(world, plain)
     for _ in range(2):
         yield v.Receive(queue=plain.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
@@ -144,7 +146,7 @@ def full(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     The first of these two shows which partition has to take the second.
     """
     for place in (1, *(0,) * (GB // LARGE + 2), 1):
-        message = attrs.evolve(keyed(world, queue, place), size=LARGE, stands_in=True)
+        message = attrs.evolve(make_keyed(world, queue, place), size=LARGE, stands_in=True)
         yield v.Send(queue=queue.queue, message=message)
 
 
@@ -165,7 +167,7 @@ OPENINGS: Final = (
     opening("outage", outage, v.Capability.OUTAGES),
     opening("around", around, v.Capability.OUTAGES),
     opening("transaction", two_keys, v.Capability.TRANSACTIONS),
-    opening("in line", in_line, v.Capability.PEEK_LOCK),
+    opening("in line", keep_order, v.Capability.PEEK_LOCK),
     opening("full", full, v.Capability.DISPOSABLE_NAMESPACE),
     opening("crowd", crowd, v.Capability.DISPOSABLE_NAMESPACE, v.Capability.MANAGEMENT),
 )

@@ -7,7 +7,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
-from busproof.exploration.prologues.queues import CROWD, GB, LARGE, OTHER, keyed, ordinary
+from busproof.exploration.prologues.queues import CROWD, GB, LARGE, OTHER, make_keyed, ordinary
 from busproof.exploration.state import World
 
 __all__ = ["OPENINGS"]
@@ -20,7 +20,7 @@ SIZES: Final = (None, 5, 6, 80)
 
 
 def _large(world: World, queue: v.CreateQueue) -> v.Message:
-    return attrs.evolve(keyed(world, queue, 0), size=LARGE, stands_in=True)
+    return attrs.evolve(make_keyed(world, queue, 0), size=LARGE, stands_in=True)
 
 
 def _whole(world: World, queue: v.CreateQueue) -> v.CreateQueue:
@@ -77,7 +77,7 @@ def copies_at_once(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     yield detecting
     for names in ((OTHER, OTHER, "one"), (OTHER, "two")):
         messages = tuple(
-            attrs.evolve(keyed(world, detecting, 0), message_id=name) for name in names
+            attrs.evolve(make_keyed(world, detecting, 0), message_id=name) for name in names
         )
         yield v.SendBatch(queue=detecting.queue, messages=messages)
     for _ in range(5):
@@ -103,14 +103,14 @@ def sizes(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         yield v.DeleteQueue(queue=name)
 
 
-def from_before(world: World, _queue: v.CreateQueue) -> Iterator[v.Command]:
+def use_old_queue(world: World, _queue: v.CreateQueue) -> Iterator[v.Command]:
     """Use a queue from before the tier disallowed it, delete it, and create it again."""
     if world.scope.may_partition:
         return
     old = v.CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
     world.queues.append(old)
     yield v.RestoreQueue(queue=old.queue)
-    yield v.Send(queue=old.queue, message=keyed(world, old, 0))
+    yield v.Send(queue=old.queue, message=make_keyed(world, old, 0))
     yield from (v.GetQueue(queue=old.queue), v.DeleteQueue(queue=old.queue), old)
     yield v.GetQueue(queue=old.queue)
 
@@ -132,7 +132,7 @@ OPENINGS: Final = (
         "copies at once", copies_at_once, v.Capability.BATCHES, v.Capability.DUPLICATE_DETECTION
     ),
     opening("sizes", sizes, v.Capability.MANAGEMENT, v.Capability.SIZES),
-    opening("from before", from_before, v.Capability.LEGACY_ENTITIES, v.Capability.MANAGEMENT),
+    opening("from before", use_old_queue, v.Capability.LEGACY_ENTITIES, v.Capability.MANAGEMENT),
     opening(
         "full whole",
         full_whole,

@@ -26,7 +26,7 @@ from busproof.exploration.prologues.prologue import opening
 from busproof.exploration.state import FOCUSED, Scope, Theme, World
 from busproof.judging.required_capabilities import needs
 
-__all__ = ["begun_with", "openings", "themes"]
+__all__ = ["openings", "play_prologue", "themes"]
 
 _OPENINGS: Final = (
     opening("", lambda _world, _queue: iter(())),
@@ -64,7 +64,7 @@ def openings(scope: Scope) -> tuple[str, ...]:
     return ("",) * (len(there) - 2) + tuple(there)
 
 
-def begun_with(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def play_prologue(name: str, world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Yield those commands of a prologue that the implementation supports.
 
     A sequence with a narrow theme begins at random, with two exceptions: those about copies create

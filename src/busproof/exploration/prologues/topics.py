@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.exploration.prologues.prologue import opening
-from busproof.exploration.prologues.queues import OTHER, interrupted, keyed
+from busproof.exploration.prologues.queues import OTHER, interrupt_partition, make_keyed
 from busproof.exploration.state import Theme, World
-from busproof.exploration.strategies.filters import MARKED, marked
+from busproof.exploration.strategies.filters import MARKED, mark_message
 
-__all__ = ["OPENINGS", "with_two_subscriptions"]
+__all__ = ["OPENINGS", "create_two_subscriptions"]
 
 
-def with_two_subscriptions(
+def create_two_subscriptions(
     world: World, topic: v.CreateTopic, **settings: Any
 ) -> Iterator[v.Command]:
     """Create a topic and two subscriptions with these settings."""
@@ -35,7 +35,7 @@ def topic_alike(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         duplicate_detection=queue.duplicate_detection,
         duplicate_window=queue.duplicate_window,
     )
-    return with_two_subscriptions(
+    return create_two_subscriptions(
         world,
         topic,
         requires_session=queue.requires_session,
@@ -43,19 +43,19 @@ def topic_alike(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     )
 
 
-def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
+def send_copies(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     """Send to two subscriptions, around a partition that is down and in a transaction.
 
     Then lock and complete the copies of one subscription, and afterwards those of the other.
     """
     topic = f"n{len(world.topics) + 1}"
-    yield from with_two_subscriptions(
+    yield from create_two_subscriptions(
         world, v.CreateTopic(topic=topic, partitioned=bool(queue.partitioned))
     )
     paths = [subscription.queue for subscription in world.subscriptions[-2:]]
     place = v.CreateQueue(queue=topic, partitioned=queue.partitioned)
-    yield v.Send(queue=topic, message=keyed(world, place, 0))
-    down, up = interrupted(world, place)
+    yield v.Send(queue=topic, message=make_keyed(world, place, 0))
+    down, up = interrupt_partition(world, place)
     yield down
     world.bodies += 1
     yield v.Send(queue=topic, message=v.Message(body=f"m{world.bodies}"))
@@ -64,7 +64,7 @@ def copied(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     within = f"t{world.transactions}"
     yield v.BeginTransaction(transaction=within)
     for _ in range(2):
-        yield v.Send(queue=topic, message=keyed(world, place, 0), transaction=within)
+        yield v.Send(queue=topic, message=make_keyed(world, place, 0), transaction=within)
     yield v.CommitTransaction(transaction=within)
     for path in paths:
         for _ in range(4):
@@ -78,7 +78,7 @@ def subscriptions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
     world.theme = Theme.TOPICS
     yield v.CreateSubscription(topic="nowhere", subscription="s0")
     topic = v.CreateTopic(topic=f"n{len(world.topics) + 1}", partitioned=bool(queue.partitioned))
-    yield from with_two_subscriptions(world, topic)
+    yield from create_two_subscriptions(world, topic)
     paths = [subscription.queue for subscription in world.subscriptions[-2:]]
     rule = {"topic": topic.topic, "subscription": "s0"}
     yield v.RemoveRule(rule=v.DEFAULT_RULE, **rule)
@@ -109,14 +109,14 @@ def conditions(world: World, queue: v.CreateQueue) -> Iterator[v.Command]:
         world.subscriptions.append(v.CreateQueue(queue=paths[-1]))
     for number in range(MARKED):
         message = world.message(world.subscriptions[-1], number)
-        yield v.Send(queue=topic, message=marked(message, world.marks + number))
+        yield v.Send(queue=topic, message=mark_message(message, world.marks + number))
     for path in paths:
         for _ in range(MARKED):
             yield v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
 OPENINGS: Final = (
-    opening("copied", copied, v.Capability.TOPICS, v.Capability.PEEK_LOCK),
+    opening("copied", send_copies, v.Capability.TOPICS, v.Capability.PEEK_LOCK),
     opening("subscriptions", subscriptions, v.Capability.TOPICS, v.Capability.FILTERS),
     opening("conditions", conditions, v.Capability.TOPICS, v.Capability.FILTERS),
 )

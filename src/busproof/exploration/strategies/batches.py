@@ -20,14 +20,14 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.SendBatch,
         draws={"queue": QUEUES, "shapes": st.one_of(_ALIKE, _SHAPES)},
-        make=_sent,
+        make=_send,
         themes=(*GENERAL, Theme.SESSIONS),
     )
     if v.Capability.TRANSACTIONS in scope.capabilities:
         yield Generator(
             kind=v.SendBatch,
             draws={"queue": QUEUES, "shapes": _ALIKE, "transaction": TRANSACTIONS},
-            make=_sent,
+            make=_send,
             themes=(*GENERAL, Theme.TRANSACTIONS),
             name="sendbatchintransaction",
         )
@@ -39,7 +39,7 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
             "mode": st.sampled_from(_modes(scope)),
             "session": st.integers(0, 3),
         },
-        make=_received,
+        make=_receive,
         themes=(*GENERAL, Theme.SESSIONS),
     )
     yield Generator(
@@ -49,13 +49,13 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
             "disposition": st.sampled_from(_dispositions(scope)),
             "again": st.integers(0, 7),
         },
-        make=_settled,
+        make=_settle,
         themes=(*GENERAL, Theme.SESSIONS, Theme.DELIVERIES),
     )
     yield Generator(
         kind=v.RenewLocks,
         draws={"count": st.integers(1, 4), "again": st.integers(0, 7)},
-        make=_renewed,
+        make=_renew,
         themes=(*GENERAL, Theme.DELIVERIES),
     )
     yield Generator(
@@ -65,19 +65,19 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
             "count": st.integers(1, 5),
             "age": st.sampled_from((None, None, 0, 20 * v.MICROSECONDS)),
         },
-        make=_deleted,
+        make=_delete,
         themes=(Theme.QUEUES, Theme.DELIVERIES),
     )
 
 
-def _sent(
+def _send(
     world: World, queue: v.CreateQueue, shapes: tuple[int, ...], transaction: str | None = None
 ) -> v.SendBatch:
     messages = tuple(world.message(queue, shape) for shape in shapes)
     return v.SendBatch(queue=world.sent_to(queue), messages=messages, transaction=transaction)
 
 
-def _received(
+def _receive(
     world: World, queue: v.CreateQueue, count: int, mode: v.ReceiveMode, session: int
 ) -> v.ReceiveBatch:
     queue = world.received_from(queue)
@@ -89,7 +89,7 @@ def _received(
     )
 
 
-def _settled(
+def _settle(
     world: World, count: int, disposition: v.Disposition, again: int
 ) -> v.SettleBatch | None:
     queue, tokens = _latest_locks(world, count, again)
@@ -98,12 +98,12 @@ def _settled(
     return v.SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition)
 
 
-def _renewed(world: World, count: int, again: int) -> v.RenewLocks | None:
+def _renew(world: World, count: int, again: int) -> v.RenewLocks | None:
     queue, tokens = _latest_locks(world, count, again)
     return v.RenewLocks(queue=queue, lock_tokens=tokens) if tokens else None
 
 
-def _deleted(world: World, queue: v.CreateQueue, count: int, age: int | None) -> v.DeleteBatch:
+def _delete(world: World, queue: v.CreateQueue, count: int, age: int | None) -> v.DeleteBatch:
     return v.DeleteBatch(queue=world.received_from(queue).queue, count=count, age=age)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from busproof import vocabulary as v
 from busproof.exploration.strategies.sql import CONDITION_TEXTS
 
-__all__ = ["MARKED", "MARKS", "filters", "marked"]
+__all__ = ["MARKED", "MARKS", "filters", "mark_message"]
 
 T = TypeVar("T")
 
@@ -55,26 +55,26 @@ def _mostly(weight: int, often: st.SearchStrategy[T], other: st.SearchStrategy[T
     return st.integers(1, weight).flatmap(lambda drawn: other if drawn == weight else often)
 
 
-def _written(form: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+def _write(form: str, *parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.builds(form.format, *parts)
 
 
-_EQUAL: Final = _written("{} = {}", st.sampled_from(("a", "b")), st.sampled_from(("1", "2")))
+_EQUAL: Final = _write("{} = {}", st.sampled_from(("a", "b")), st.sampled_from(("1", "2")))
 _ATOM: Final = st.one_of(
     _EQUAL,
-    _written("{} {} {}", _NAME, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), _NUMBER),
-    _written("{} {} {}", _COLOR, st.sampled_from(("=", "<>")), _TEXT),
-    _written("{} = '{}'", st.sampled_from(("sys.Label", "sys.LABEL")), st.sampled_from(_WORDS)),
-    _written("{} {} ({}, {})", _COLOR, st.sampled_from(("IN", "NOT IN")), _TEXT, _TEXT),
-    _written("size IN ({}, {})", _NUMBER, _NUMBER),
-    _written("color {}", st.sampled_from(("IS NULL", "IS NOT NULL"))),
-    _written("{} (size)", st.sampled_from(("EXISTS", "NOT EXISTS"))),
-    _written(
+    _write("{} {} {}", _NAME, st.sampled_from(("=", "<>", "<", "<=", ">", ">=")), _NUMBER),
+    _write("{} {} {}", _COLOR, st.sampled_from(("=", "<>")), _TEXT),
+    _write("{} = '{}'", st.sampled_from(("sys.Label", "sys.LABEL")), st.sampled_from(_WORDS)),
+    _write("{} {} ({}, {})", _COLOR, st.sampled_from(("IN", "NOT IN")), _TEXT, _TEXT),
+    _write("size IN ({}, {})", _NUMBER, _NUMBER),
+    _write("color {}", st.sampled_from(("IS NULL", "IS NOT NULL"))),
+    _write("{} (size)", st.sampled_from(("EXISTS", "NOT EXISTS"))),
+    _write(
         "color LIKE {}",
         st.sampled_from(("'a_c'", "'a%'", "'%b%'", "'a!_c' ESCAPE '!'", "'a!%' ESCAPE '!'")),
     ),
-    _written("{} + {} * {} = 4", _NAME, _NUMBER, _NUMBER),
-    _written("({} + {}) * 2 = 6", _NAME, _NUMBER),
+    _write("{} + {} * {} = 4", _NAME, _NUMBER, _NUMBER),
+    _write("({} + {}) * 2 = 6", _NAME, _NUMBER),
 )
 _ALONE: Final = ("{}", "{}", "{}", "NOT {}")
 _TOGETHER: Final = (
@@ -138,7 +138,7 @@ def filters(*, sql: bool) -> st.SearchStrategy[v.Filter]:
     return _mostly(4, _CONDITIONS, _CORRELATIONS) if sql else _CORRELATIONS
 
 
-def marked(message: v.Message, number: int) -> v.Message:
+def mark_message(message: v.Message, number: int) -> v.Message:
     """Return a message with the headers and properties that a number stands for."""
     carried = {
         "a": (None, 1, 2)[number % 3],

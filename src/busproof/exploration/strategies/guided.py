@@ -36,7 +36,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
                 "number": st.integers(0, len(_WITHIN) - 1),
                 "key": st.sampled_from(_WITHIN_KEYS),
             },
-            make=_as_far_as_there_is(_in_transaction),
+            make=_omit_unsupported(_use_transaction),
             weight=_WEIGHT,
             themes=(Theme.TRANSACTIONS, Theme.COPIES),
             name="intransaction",
@@ -47,7 +47,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=v.Receive,
             draws={"queue": QUEUES, "number": st.integers(0, len(_IN_SESSION) - 1)},
-            make=_as_far_as_there_is(_in_session),
+            make=_omit_unsupported(_use_session),
             weight=_WEIGHT,
             themes=(Theme.SESSIONS,),
             name="insession",
@@ -55,7 +55,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Receive,
         draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) - 1)},
-        make=_as_far_as_there_is(_on_delivery),
+        make=_omit_unsupported(_use_delivery),
         weight=_WEIGHT,
         themes=(Theme.DELIVERIES,),
         name="ondelivery",
@@ -63,24 +63,24 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Receive,
         draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) + _OTHERS)},
-        make=_as_far_as_there_is(_on_copy),
+        make=_omit_unsupported(_use_copy),
         weight=_WEIGHT,
         themes=(Theme.COPIES,),
         name="oncopy",
     )
 
 
-def _as_far_as_there_is(make: Made) -> Made:
+def _omit_unsupported(make: Made) -> Made:
     """Wrap a function to return `None` if the implementation does not support its command."""
 
-    def made(world: World, **drawn: Any) -> v.Command | None:
+    def make_command(world: World, **drawn: Any) -> v.Command | None:
         command = make(world, **drawn)
         return command if command is not None and world.scope.allows(command) else None
 
-    return made
+    return make_command
 
 
-def _in_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
+def _use_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Return a command in the session that this connection holds, or one that accepts a session."""
     session = world.accepted.get((queue.queue, world.connection))
     if session is None:
@@ -90,67 +90,67 @@ def _in_session(world: World, queue: v.CreateQueue, number: int) -> v.Command | 
     return _IN_SESSION[number](world, queue.queue)
 
 
-def _held(world: World, queue: str) -> str:
+def _session_held(world: World, queue: str) -> str:
     return world.accepted[queue, world.connection]
 
 
-def _taken(world: World, queue: str) -> v.Receive:
-    return v.Receive(queue=queue, session_id=_held(world, queue))
+def _receive_in_session(world: World, queue: str) -> v.Receive:
+    return v.Receive(queue=queue, session_id=_session_held(world, queue))
 
 
-def _stated(state: str | None) -> _Step:
+def _set_state(state: str | None) -> _Step:
     return lambda world, queue: v.SetSessionState(
-        queue=queue, session_id=_held(world, queue), state=state
+        queue=queue, session_id=_session_held(world, queue), state=state
     )
 
 
-def _asked_for_state(world: World, queue: str) -> v.GetSessionState:
-    return v.GetSessionState(queue=queue, session_id=_held(world, queue))
+def _get_state(world: World, queue: str) -> v.GetSessionState:
+    return v.GetSessionState(queue=queue, session_id=_session_held(world, queue))
 
 
-def _renewed(world: World, queue: str) -> v.RenewSessionLock:
-    return v.RenewSessionLock(queue=queue, session_id=_held(world, queue))
+def _renew(world: World, queue: str) -> v.RenewSessionLock:
+    return v.RenewSessionLock(queue=queue, session_id=_session_held(world, queue))
 
 
-def _closed(world: World, queue: str) -> v.CloseSession:
-    return v.CloseSession(queue=queue, session_id=_held(world, queue))
+def _close(world: World, queue: str) -> v.CloseSession:
+    return v.CloseSession(queue=queue, session_id=_session_held(world, queue))
 
 
 def _time_passed(world: World, _queue: object) -> v.AdvanceClock:
     return v.AdvanceClock(duration=2 * world.scope.lock // 3)
 
 
-def _settled(kind: type[v.Abandon | v.Complete | v.DeadLetter | v.Defer | v.RenewLock]) -> _OnLock:
+def _settle(kind: type[v.Abandon | v.Complete | v.DeadLetter | v.Defer | v.RenewLock]) -> _OnLock:
     return lambda _world, lock: kind(queue=lock.queue, lock_token=lock.lock_token or "")
 
 
-_SETTLED: Final[tuple[_OnLock, ...]] = (_settled(v.Abandon), _settled(v.Complete))
+_SETTLED: Final[tuple[_OnLock, ...]] = (_settle(v.Abandon), _settle(v.Complete))
 _IN_SESSION: Final[tuple[_Step, ...]] = (
-    _taken,
-    _taken,
-    _taken,
-    _taken,
-    _stated("one"),
-    _stated("two"),
-    _stated(None),
-    _asked_for_state,
-    _asked_for_state,
-    _renewed,
-    _renewed,
-    _closed,
+    _receive_in_session,
+    _receive_in_session,
+    _receive_in_session,
+    _receive_in_session,
+    _set_state("one"),
+    _set_state("two"),
+    _set_state(None),
+    _get_state,
+    _get_state,
+    _renew,
+    _renew,
+    _close,
     _time_passed,
     _time_passed,
 )
 
 
-def _on_delivery(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
+def _use_delivery(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Return a command on the latest lock; without one, a receive."""
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
-def _on_copy(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
+def _use_copy(world: World, queue: v.CreateQueue, number: int) -> v.Command | None:
     """Return a command on the latest lock, or receive a copy from a subscription."""
     if world.locks and number < len(_ON_LOCK):
         return _ON_LOCK[number](world, world.locks[-1])
@@ -166,7 +166,7 @@ def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
     if dead:
         return v.Receive(queue=queue.queue + v.DEAD_LETTERS)
     if world.deferred and number in _BY_NUMBER:
-        return _by_number(world, most=1 + number % 2)
+        return _receive_by_number(world, most=1 + number % 2)
     if queue.requires_session:
         session = world.session_at_hand(queue.queue, 0)
         if (queue.queue, world.connection) not in world.accepted:
@@ -175,7 +175,7 @@ def _next(world: World, queue: v.CreateQueue, number: int) -> v.Command:
     return v.Receive(queue=queue.queue)
 
 
-def _by_number(world: World, most: int) -> v.ReceiveDeferred:
+def _receive_by_number(world: World, most: int) -> v.ReceiveDeferred:
     """Receive the latest deferred messages of one partition and session by sequence number."""
     last = world.deferred[-1]
     there = [receipt for receipt in world.deferred if _place(receipt) == _place(last)]
@@ -199,17 +199,17 @@ def _another(world: World, receipt: Receipt) -> v.Receive:
 
 
 _ON_LOCK: Final[tuple[_OnLock, ...]] = (
-    _settled(v.Abandon),
-    _settled(v.Abandon),
-    _settled(v.Abandon),
-    _settled(v.Complete),
-    _settled(v.DeadLetter),
-    _settled(v.Defer),
-    _settled(v.Defer),
-    _settled(v.Defer),
-    _settled(v.RenewLock),
-    _settled(v.RenewLock),
-    _settled(v.RenewLock),
+    _settle(v.Abandon),
+    _settle(v.Abandon),
+    _settle(v.Abandon),
+    _settle(v.Complete),
+    _settle(v.DeadLetter),
+    _settle(v.Defer),
+    _settle(v.Defer),
+    _settle(v.Defer),
+    _settle(v.RenewLock),
+    _settle(v.RenewLock),
+    _settle(v.RenewLock),
     _another,
     _time_passed,
     _time_passed,
@@ -221,10 +221,10 @@ _DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
 """Numbers that select other messages than the next one."""
 
 
-def _in_transaction(world: World, queue: v.CreateQueue, number: int, key: str) -> v.Command:
+def _use_transaction(world: World, queue: v.CreateQueue, number: int, key: str) -> v.Command:
     """Return a command in the latest transaction; without one, begin a transaction."""
     if not world.transactions:
-        return _begun(world, "", key)
+        return _begin(world, "", key)
     return _WITHIN[number](world, world.sent_to(queue), key)
 
 
@@ -232,65 +232,65 @@ def _latest(world: World) -> str:
     return f"t{world.transactions}"
 
 
-def _begun(world: World, _queue: str, _key: str) -> v.BeginTransaction:
+def _begin(world: World, _queue: str, _key: str) -> v.BeginTransaction:
     world.transactions += 1
     return v.BeginTransaction(transaction=_latest(world))
 
 
-def _sent(*fields: str, place: str = "") -> _Within:
+def _send(*fields: str, place: str = "") -> _Within:
     """Return a step that sends a message whose key is in the given properties."""
 
-    def sent(world: World, queue: str, key: str) -> v.Send:
+    def send(world: World, queue: str, key: str) -> v.Send:
         world.bodies += 1
         carried: dict[str, Any] = dict.fromkeys(fields, key)
         message = v.Message(body=f"m{world.bodies}", **carried)
         return v.Send(queue=queue + place, message=message, transaction=_latest(world))
 
-    return sent
+    return send
 
 
-def _committed(world: World, _queue: str, _key: str) -> v.CommitTransaction:
+def _commit(world: World, _queue: str, _key: str) -> v.CommitTransaction:
     return v.CommitTransaction(transaction=_latest(world))
 
 
-def _rolled_back(world: World, _queue: str, _key: str) -> v.RollBackTransaction:
+def _roll_back(world: World, _queue: str, _key: str) -> v.RollBackTransaction:
     return v.RollBackTransaction(transaction=_latest(world))
 
 
-def _received(_world: World, queue: str, _key: str) -> v.Receive:
+def _receive(_world: World, queue: str, _key: str) -> v.Receive:
     return v.Receive(queue=queue)
 
 
-def _settled_within(kind: type[v.Settlement]) -> _Within:
+def _settle_in_transaction(kind: type[v.Settlement]) -> _Within:
     """Return a step that settles the latest lock in the transaction, or receives without one."""
 
-    def settled(world: World, queue: str, key: str) -> v.Command:
+    def settle(world: World, queue: str, key: str) -> v.Command:
         if not world.locks:
-            return _received(world, queue, key)
+            return _receive(world, queue, key)
         lock = world.locks[-1]
         token = lock.lock_token or ""
         return kind(queue=lock.queue, lock_token=token, transaction=_latest(world))
 
-    return settled
+    return settle
 
 
 _WITHIN: Final[tuple[_Within, ...]] = (
-    _begun,
-    _committed,
-    _committed,
-    _rolled_back,
-    _sent("partition_key"),
-    _sent("partition_key"),
-    _sent("partition_key"),
-    _sent("session_id"),
-    _sent("session_id"),
-    _sent("session_id", "partition_key"),
-    _sent("message_id"),
-    _sent(),
-    _sent("partition_key", place=v.DEAD_LETTERS),
-    _received,
-    _settled_within(v.Complete),
-    _settled_within(v.Abandon),
-    _settled_within(v.DeadLetter),
-    _settled_within(v.Defer),
+    _begin,
+    _commit,
+    _commit,
+    _roll_back,
+    _send("partition_key"),
+    _send("partition_key"),
+    _send("partition_key"),
+    _send("session_id"),
+    _send("session_id"),
+    _send("session_id", "partition_key"),
+    _send("message_id"),
+    _send(),
+    _send("partition_key", place=v.DEAD_LETTERS),
+    _receive,
+    _settle_in_transaction(v.Complete),
+    _settle_in_transaction(v.Abandon),
+    _settle_in_transaction(v.DeadLetter),
+    _settle_in_transaction(v.Defer),
 )

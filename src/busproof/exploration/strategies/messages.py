@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.exploration.state import ANY_SESSION, GENERAL, Receipt, Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, RECEIPTS, Generator, Made
 
-__all__ = ["FEW", "SHAPES", "rows_of_messages", "scheduled", "sent", "settled"]
+__all__ = ["FEW", "SHAPES", "rows_of_messages", "schedule", "send", "settle"]
 
 _INDEX: Final = st.integers(0, 2)
 SHAPES: Final = st.integers(0, 3)
@@ -28,7 +28,7 @@ def rows_of_messages(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Send,
         draws={"queue": QUEUES, "shape": SHAPES, "timeout": st.sampled_from(timeouts)},
-        make=sent,
+        make=send,
         weight=4,
         times=_SENDS,
     )
@@ -36,30 +36,28 @@ def rows_of_messages(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Schedule,
         draws={"queue": QUEUES, "shape": SHAPES, "delay": st.sampled_from(delays)},
-        make=scheduled,
+        make=schedule,
         times=FEW,
         themes=GENERAL,
     )
-    yield Generator(
-        kind=v.CancelScheduled, draws={"number": SHAPES}, make=_cancelled, themes=GENERAL
-    )
+    yield Generator(kind=v.CancelScheduled, draws={"number": SHAPES}, make=_cancel, themes=GENERAL)
     yield Generator(
         kind=v.Receive,
         draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
-        make=_received,
+        make=_receive,
         weight=4,
         times=_RECEIVES,
         into=(RECEIPTS,),
     )
-    yield Generator(kind=v.Complete, draws=once, make=settled(v.Complete), weight=3)
-    yield Generator(kind=v.Abandon, draws=once, make=settled(v.Abandon), weight=3)
+    yield Generator(kind=v.Complete, draws=once, make=settle(v.Complete), weight=3)
+    yield Generator(kind=v.Abandon, draws=once, make=settle(v.Abandon), weight=3)
     for kind in (v.DeadLetter, v.Defer):
-        yield Generator(kind=kind, draws=once, make=settled(kind))
-    yield Generator(kind=v.RenewLock, draws={"receipt": RECEIPTS}, make=settled(v.RenewLock))
+        yield Generator(kind=kind, draws=once, make=settle(kind))
+    yield Generator(kind=v.RenewLock, draws={"receipt": RECEIPTS}, make=settle(v.RenewLock))
     yield Generator(
         kind=v.Complete,
         draws={"receipt": RECEIPTS},
-        make=settled(v.Complete),
+        make=settle(v.Complete),
         name="completeagain",
     )
     modes = st.sampled_from(_modes(scope))
@@ -67,7 +65,7 @@ def rows_of_messages(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=v.Receive,
             draws={"queue": QUEUES, "mode": modes},
-            make=_received_dead_letter,
+            make=_receive_dead_letter,
             into=(RECEIPTS,),
             themes=(*GENERAL, Theme.DELIVERIES),
             name="receivedeadletter",
@@ -75,14 +73,14 @@ def rows_of_messages(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.ReceiveDeferred,
         draws={"number": SHAPES, "several": st.booleans(), "mode": modes},
-        make=_received_by_number,
+        make=_receive_by_number,
         themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
     )
     if v.Capability.PEEK_LOCK in scope.capabilities:
         yield Generator(
             kind=v.Receive,
             draws={"queue": QUEUES},
-            make=_delivered_again,
+            make=_deliver_again,
             times=st.sampled_from((2, 4, 21)),
             themes=(Theme.DELIVERIES, Theme.SESSIONS),
             name="deliveragain",
@@ -90,20 +88,20 @@ def rows_of_messages(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Peek,
         draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
-        make=_peeked,
+        make=_peek,
     )
     if v.Capability.PEEK_FROM in scope.capabilities:
         yield Generator(
             kind=v.Peek,
             draws={"count": st.sampled_from((1, 2, 8)), "back": _INDEX},
-            make=_peeked_on,
+            make=_peek_on,
             times=FEW,
             themes=GENERAL,
             name="peekon",
         )
 
 
-def sent(
+def send(
     world: World,
     queue: v.CreateQueue,
     shape: int,
@@ -119,7 +117,7 @@ def sent(
     )
 
 
-def scheduled(
+def schedule(
     world: World, queue: v.CreateQueue, shape: int, delay: int, transaction: str | None = None
 ) -> v.Schedule:
     """Schedule a message of one of the shapes."""
@@ -131,7 +129,7 @@ def scheduled(
     )
 
 
-def _cancelled(world: World, number: int) -> v.CancelScheduled | None:
+def _cancel(world: World, number: int) -> v.CancelScheduled | None:
     """Cancel a recently scheduled message, whether or not it is due."""
     if not world.scheduled:
         return None
@@ -139,7 +137,7 @@ def _cancelled(world: World, number: int) -> v.CancelScheduled | None:
     return v.CancelScheduled(queue=queue, sequence_number=one)
 
 
-def _received(world: World, queue: v.CreateQueue, mode: v.ReceiveMode, session: int) -> v.Receive:
+def _receive(world: World, queue: v.CreateQueue, mode: v.ReceiveMode, session: int) -> v.Receive:
     queue = world.received_from(queue)
     return v.Receive(
         queue=queue.queue,
@@ -148,11 +146,11 @@ def _received(world: World, queue: v.CreateQueue, mode: v.ReceiveMode, session: 
     )
 
 
-def _received_dead_letter(world: World, queue: v.CreateQueue, mode: v.ReceiveMode) -> v.Receive:
+def _receive_dead_letter(world: World, queue: v.CreateQueue, mode: v.ReceiveMode) -> v.Receive:
     return v.Receive(queue=world.received_from(queue).queue + v.DEAD_LETTERS, mode=mode)
 
 
-def _received_by_number(
+def _receive_by_number(
     world: World, number: int, several: bool, mode: v.ReceiveMode
 ) -> v.ReceiveDeferred | None:
     """Receive a recently received message by its sequence number, whether or not it is deferred."""
@@ -169,27 +167,27 @@ def _received_by_number(
     )
 
 
-def settled(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer | v.RenewLock]) -> Made:
+def settle(kind: type[v.Complete | v.Abandon | v.DeadLetter | v.Defer | v.RenewLock]) -> Made:
     """Return a function that settles or renews a receipt's lock, perhaps in a transaction."""
 
-    def made(world: World, receipt: Receipt, **transaction: Any) -> v.Command | None:
+    def make_command(world: World, receipt: Receipt, **transaction: Any) -> v.Command | None:
         lock = world.held(receipt)
         if lock is None or lock.lock_token is None:
             return None
         return kind(queue=lock.queue, lock_token=lock.lock_token, **transaction)
 
-    return made
+    return make_command
 
 
-def _delivered_again(world: World, queue: v.CreateQueue) -> v.Receive | v.Abandon:
+def _deliver_again(world: World, queue: v.CreateQueue) -> v.Receive | v.Abandon:
     """Abandon the latest lock; without one, receive a message."""
     if world.locks:
         lock = world.locks.pop()
         return v.Abandon(queue=lock.queue, lock_token=lock.lock_token or "")
-    return _received(world, queue, v.ReceiveMode.PEEK_LOCK, 0)
+    return _receive(world, queue, v.ReceiveMode.PEEK_LOCK, 0)
 
 
-def _peeked(world: World, queue: v.CreateQueue, count: int, session: int) -> v.Peek:
+def _peek(world: World, queue: v.CreateQueue, count: int, session: int) -> v.Peek:
     """Peek at all messages, or at those of a session if the queue requires sessions."""
     queue = world.received_from(queue)
     of_session = queue.requires_session and session != ANY_SESSION
@@ -200,7 +198,7 @@ def _peeked(world: World, queue: v.CreateQueue, count: int, session: int) -> v.P
     )
 
 
-def _peeked_on(world: World, count: int, back: int) -> v.Peek | None:
+def _peek_on(world: World, count: int, back: int) -> v.Peek | None:
     """Peek after the last message of the latest peek, or from a few numbers before."""
     if not world.shown:
         return None

@@ -29,27 +29,27 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.TakePartitionDown,
         draws={"queue": QUEUES, "number": number},
-        make=_taken_down,
+        make=_take_down,
         times=_LESS,
         themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS, Theme.COPIES),
     )
     yield Generator(
         kind=v.BringPartitionUp,
         draws={"number": number},
-        make=_brought_up,
+        make=_bring_up,
         times=_LESS,
         when=lambda world: bool(world.down),
     )
     yield Generator(
         kind=v.AdvanceClock,
         draws={"duration": st.sampled_from(_durations(scope.lock))},
-        make=_passed,
+        make=_advance,
         themes=GENERAL,
     )
     yield Generator(
         kind=v.Receive,
         draws={"queue": QUEUES},
-        make=_awaited,
+        make=_await_message,
         times=st.just(2 * TRIES),
         themes=(Theme.FORWARDING,),
         name="waitfor",
@@ -59,13 +59,13 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.AdvanceClock,
         draws={"duration": st.sampled_from(shorter)},
-        make=_passed,
+        make=_advance,
         themes=FOCUSED,
         name="waitforlocks",
     )
 
 
-def _awaited(world: World, queue: v.CreateQueue) -> v.Receive | v.AdvanceClock | None:
+def _await_message(world: World, queue: v.CreateQueue) -> v.Receive | v.AdvanceClock | None:
     """Wait and receive alternately, because messages may arrive with a delay."""
     end = world.received_from(queue)
     if end.requires_session:
@@ -76,11 +76,11 @@ def _awaited(world: World, queue: v.CreateQueue) -> v.Receive | v.AdvanceClock |
     return v.Receive(queue=end.queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def _passed(_world: World, duration: int) -> v.AdvanceClock:
+def _advance(_world: World, duration: int) -> v.AdvanceClock:
     return v.AdvanceClock(duration=duration)
 
 
-def _taken_down(world: World, queue: v.CreateQueue, number: int) -> v.TakePartitionDown:
+def _take_down(world: World, queue: v.CreateQueue, number: int) -> v.TakePartitionDown:
     """Take down a partition, or the next one if it is down already."""
     partition = world.partition(number) if queue.partitioned else 0
     down = v.TakePartitionDown(queue=world.sent_to(queue), partition=partition)
@@ -92,7 +92,7 @@ def _taken_down(world: World, queue: v.CreateQueue, number: int) -> v.TakePartit
     return down
 
 
-def _brought_up(world: World, number: int) -> v.BringPartitionUp | None:
+def _bring_up(world: World, number: int) -> v.BringPartitionUp | None:
     if not world.down:
         return None
     down = world.down.pop(number % len(world.down))

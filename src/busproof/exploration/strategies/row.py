@@ -69,7 +69,7 @@ class Generator:
             return None
         match made:
             case v.CreateQueue() | v.RestoreQueue() | v.CreateTopic() | v.CreateSubscription():
-                return _as_queue(made)
+                return _make_queue(made)
             case v.BeginTransaction(transaction=name):
                 return name
             case v.Receive():
@@ -83,7 +83,7 @@ class Generator:
         return self.name or self.kind.__name__.lower()
 
 
-def _as_queue(
+def _make_queue(
     made: v.CreateQueue | v.RestoreQueue | v.CreateTopic | v.CreateSubscription,
 ) -> v.CreateQueue:
     """Return a topic or a subscription as later commands use it: as a queue at its path."""

@@ -19,13 +19,13 @@ _INDEX: Final = st.integers(0, 2)
 def rows_of_sessions() -> Iterator[Generator]:
     """Yield the rows that accept, close and renew sessions, and that use their states."""
     one = {"queue": QUEUES, "session": _INDEX}
-    yield Generator(kind=v.AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
+    yield Generator(kind=v.AcceptSession, draws=one, make=_accept, weight=3, when=_has_sessions)
     for kind in (v.CloseSession, v.RenewSessionLock, v.GetSessionState):
-        yield Generator(kind=kind, draws=one, make=_on_session(kind), when=_has_sessions)
+        yield Generator(kind=kind, draws=one, make=_use_session(kind), when=_has_sessions)
     yield Generator(
         kind=v.SetSessionState,
         draws={**one, "state": st.sampled_from((None, "one", "two"))},
-        make=_on_session(v.SetSessionState),
+        make=_use_session(v.SetSessionState),
         when=_has_sessions,
     )
     # Use two rows instead of drawing a name, because Hypothesis draws the first of several names
@@ -34,27 +34,27 @@ def rows_of_sessions() -> Iterator[Generator]:
         yield Generator(
             kind=any_of,
             draws={"queue": QUEUES},
-            make=_on_session_queue(any_of),
+            make=_use_session_queue(any_of),
             when=_has_sessions,
             name=name,
         )
 
 
-def _accepted(world: World, queue: v.CreateQueue, session: int) -> v.AcceptSession:
+def _accept(world: World, queue: v.CreateQueue, session: int) -> v.AcceptSession:
     return v.AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
 
 
-def _on_session(kind: Callable[..., v.Command]) -> Made:
+def _use_session(kind: Callable[..., v.Command]) -> Made:
     """Return a function for a command on a session of this queue, or else of another entity."""
 
-    def made(world: World, queue: v.CreateQueue, session: int, **drawn: Any) -> v.Command:
+    def make_command(world: World, queue: v.CreateQueue, session: int, **drawn: Any) -> v.Command:
         name = _session_queue(world, queue)
         return kind(queue=name, session_id=world.session_at_hand(name, session), **drawn)
 
-    return made
+    return make_command
 
 
-def _on_session_queue(kind: Callable[..., v.Command]) -> Made:
+def _use_session_queue(kind: Callable[..., v.Command]) -> Made:
     return lambda world, queue: kind(queue=_session_queue(world, queue))
 
 

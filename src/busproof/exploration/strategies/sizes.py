@@ -45,7 +45,7 @@ def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=v.Send,
             draws={"queue": QUEUES, "shape": _SHAPE, "limit": st.integers(0, len(_CARRIED) - 1)},
-            make=_at_a_limit,
+            make=_send_at_limit,
             themes=GENERAL,
             name="exceed",
         )
@@ -57,7 +57,7 @@ def _large(world: World, queue: v.CreateQueue, shape: int, size: int) -> v.Send:
     return v.Send(queue=world.sent_to(queue), message=message)
 
 
-def _at_a_limit(world: World, queue: v.CreateQueue, shape: int, limit: int) -> v.Send:
+def _send_at_limit(world: World, queue: v.CreateQueue, shape: int, limit: int) -> v.Send:
     """Send a message with a key or properties at a limit, or beyond it."""
     message = attrs.evolve(world.message(queue, shape), **_CARRIED[limit])
     return v.Send(queue=world.sent_to(queue), message=message)

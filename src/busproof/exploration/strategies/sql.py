@@ -99,17 +99,17 @@ _ATOMS: Final[st.SearchStrategy[Condition]] = st.one_of(
 )
 
 
-def _negated(condition: Condition) -> Condition:
+def _negate(condition: Condition) -> Condition:
     """Return the negation, which takes back another one as the parser does."""
     return condition.condition if isinstance(condition, Not) else Not(condition)
 
 
-def _joined(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+def _join(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
     several = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    return st.one_of(inner.map(_negated), st.builds(And, several), st.builds(Or, several))
+    return st.one_of(inner.map(_negate), st.builds(And, several), st.builds(Or, several))
 
 
-CONDITION_TREES: Final[st.SearchStrategy[Condition]] = st.recursive(_ATOMS, _joined, max_leaves=5)
+CONDITION_TREES: Final[st.SearchStrategy[Condition]] = st.recursive(_ATOMS, _join, max_leaves=5)
 """Conditions of the whole grammar."""
 
 CONDITION_TEXTS: Final[st.SearchStrategy[str]] = CONDITION_TREES.map(written)

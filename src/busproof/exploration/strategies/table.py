@@ -61,7 +61,7 @@ _KINDS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def _created(world: World, settings: v.CreateQueue) -> v.CreateQueue | None:
+def _create(world: World, settings: v.CreateQueue) -> v.CreateQueue | None:
     if len(world.queues) >= MOST_QUEUES:
         return None
     if world.theme is Theme.SESSIONS:
@@ -82,9 +82,9 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
         *rows_of_messages(scope),
         *rows_of_sizes(scope),
         *rows_of_batches(scope),
-        *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
-        *_about((*GENERAL, Theme.TRANSACTIONS), rows_of_transactions(scope)),
-        *_about(GENERAL, rows_of_management(scope)),
+        *_restrict_to((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
+        *_restrict_to((*GENERAL, Theme.TRANSACTIONS), rows_of_transactions(scope)),
+        *_restrict_to(GENERAL, rows_of_management(scope)),
         *rows_of_the_world(scope),
         *rows_of_topics(scope),
         *rows_of_topic_management(scope),
@@ -93,7 +93,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
     return tuple(row for row in rows if _is_usable(row, scope))
 
 
-def _about(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
+def _restrict_to(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
     """Yield rows, restricted to these themes."""
     return (attrs.evolve(row, themes=themes) for row in rows)
 
@@ -106,7 +106,7 @@ def _creations(kinds: tuple[v.CreateQueue, ...]) -> Iterator[Generator]:
     yield Generator(
         kind=v.CreateQueue,
         draws={"settings": st.sampled_from(kinds)},
-        make=_created,
+        make=_create,
         into=(QUEUES,),
         when=lambda world: len(world.queues) < MOST_QUEUES,
         themes=(*GENERAL, Theme.TRANSACTIONS),

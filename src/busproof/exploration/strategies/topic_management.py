@@ -31,15 +31,15 @@ def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
         one,
         lambda world, number: v.ListSubscriptions(topic=_topic(world, number)),
     )
-    yield _row(v.UpdateTopic, {**one, **_changes(scope)}, _updated)
+    yield _row(v.UpdateTopic, {**one, **_changes(scope)}, _update)
     seldom = {**one, "meant": _SELDOM}
-    yield _row(v.DeleteTopic, seldom, _deleted)
-    yield from _of_subscriptions(scope)
+    yield _row(v.DeleteTopic, seldom, _delete)
+    yield from _subscription_rows(scope)
     partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
         kind=v.CreateTopic,
         draws={**one, "partitioned": partitioned},
-        make=_created_again,
+        make=_create_again,
         into=(QUEUES,),
         when=_has_topics,
         themes=_THEMES,
@@ -65,19 +65,19 @@ def _changes(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _updated(world: World, number: int, **changes: Any) -> v.UpdateTopic:
+def _update(world: World, number: int, **changes: Any) -> v.UpdateTopic:
     return v.UpdateTopic(topic=_topic(world, number), **changes)
 
 
-def _deleted(world: World, number: int, *, meant: bool) -> v.DeleteTopic | None:
+def _delete(world: World, number: int, *, meant: bool) -> v.DeleteTopic | None:
     return v.DeleteTopic(topic=_topic(world, number)) if meant else None
 
 
-def _created_again(world: World, number: int, *, partitioned: bool) -> v.CreateTopic:
+def _create_again(world: World, number: int, *, partitioned: bool) -> v.CreateTopic:
     return v.CreateTopic(topic=_topic(world, number), partitioned=partitioned)
 
 
-def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
+def _subscription_rows(scope: Scope) -> Iterator[Generator]:
     """Yield the generators that send the commands for queues to recent subscriptions."""
     one = {"number": _NUMBER}
     yield Generator(
@@ -91,7 +91,7 @@ def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.DeleteQueue,
         draws={**one, "meant": _SELDOM},
-        make=_parted,
+        make=_delete_subscription,
         when=_has_subscriptions,
         themes=_THEMES,
         name="deletesubscription",
@@ -117,7 +117,7 @@ def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
         )
 
 
-def _parted(world: World, number: int, *, meant: bool) -> v.DeleteQueue | None:
+def _delete_subscription(world: World, number: int, *, meant: bool) -> v.DeleteQueue | None:
     return v.DeleteQueue(queue=_path(world, number)) if meant else None
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from busproof import vocabulary as v
 from busproof.exploration.state import Scope, Theme, World
-from busproof.exploration.strategies.filters import MARKS, filters, marked
+from busproof.exploration.strategies.filters import MARKS, filters, mark_message
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
 from busproof.exploration.strategies.sql import ACTION_TEXTS
 
@@ -69,7 +69,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Send,
         draws={"queue": QUEUES},
-        make=_sent_to_subscription,
+        make=_send_to_subscription,
         when=_has_topics,
         themes=TOPICS,
         name="sendtosubscription",
@@ -92,7 +92,7 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
         yield Generator(
             kind=v.UpdateQueue,
             draws={"queue": QUEUES, "number": _NUMBER, "ends": st.booleans()},
-            make=_redirected,
+            make=_redirect,
             themes=(Theme.FORWARDING,),
             name="redirect",
         )
@@ -125,21 +125,21 @@ def _disturbing(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=v.Receive,
             draws={"queue": QUEUES},
-            make=_received_undeliverable,
+            make=_receive_undeliverable,
             themes=(Theme.FORWARDING,),
             name="receivestranded",
         )
 
 
-def _received_undeliverable(_world: World, queue: v.CreateQueue) -> v.Receive:
+def _receive_undeliverable(_world: World, queue: v.CreateQueue) -> v.Receive:
     return v.Receive(queue=queue.queue + v.TRANSFERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def _redirected(world: World, queue: v.CreateQueue, number: int, ends: bool) -> v.UpdateQueue:
+def _redirect(world: World, queue: v.CreateQueue, number: int, ends: bool) -> v.UpdateQueue:
     return v.UpdateQueue(queue=queue.queue, forward_to="" if ends else _destination(world, number))
 
 
-def _sent_to_subscription(world: World, queue: v.CreateQueue) -> v.Send:
+def _send_to_subscription(world: World, queue: v.CreateQueue) -> v.Send:
     """Send to the path of an entity; a subscription must refuse that."""
     return v.Send(queue=queue.queue, message=world.message(queue, 0))
 
@@ -178,7 +178,7 @@ def _rules(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.Send,
         draws={"shape": st.integers(0, 3), "marks": MARKS},
-        make=_sent_marked,
+        make=_send_marked,
         times=st.sampled_from((1, 1, 2)),
         weight=3,
         when=_has_subscriptions,
@@ -190,18 +190,18 @@ def _rules(scope: Scope) -> Iterator[Generator]:
     yield Generator(
         kind=v.AddRule,
         draws=added,
-        make=_added,
+        make=_add,
         weight=2,
         when=_has_subscriptions,
         themes=_DECIDED,
     )
     yield Generator(
-        kind=v.RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=_DECIDED
+        kind=v.RemoveRule, draws=rule, make=_remove, when=_has_subscriptions, themes=_DECIDED
     )
     yield Generator(
         kind=v.ListRules,
         draws={"number": _NUMBER},
-        make=_listed,
+        make=_list,
         when=_has_subscriptions,
         themes=_DECIDED,
     )
@@ -210,7 +210,7 @@ def _rules(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=v.AddRule,
             draws=within,
-            make=_added,
+            make=_add,
             weight=2,
             when=_has_subscriptions,
             themes=(Theme.TOPICS,),
@@ -229,14 +229,14 @@ def _acting(scope: Scope) -> Iterator[Generator]:
                 "wanted": filters(sql=v.Capability.SQL_FILTERS in scope.capabilities),
                 "action": _ACTIONS,
             },
-            make=_added_acting,
+            make=_add_acting,
             when=_has_subscriptions,
             themes=(Theme.TOPICS, Theme.COPIES),
             name="addacting",
         )
 
 
-def _added_acting(world: World, number: int, rule: str, wanted: v.Filter, action: str) -> v.AddRule:
+def _add_acting(world: World, number: int, rule: str, wanted: v.Filter, action: str) -> v.AddRule:
     return v.AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
 
 
@@ -263,7 +263,7 @@ def _there(world: World, number: int) -> dict[str, Any]:
 def _subscription(
     scope: Scope, *, requires_session: bool
 ) -> Callable[[World, int, bool], v.CreateSubscription]:
-    def made(world: World, number: int, forwards: bool) -> v.CreateSubscription:
+    def make_command(world: World, number: int, forwards: bool) -> v.CreateSubscription:
         onward = forwards and v.Capability.FORWARDING in scope.capabilities
         place = _place(world, number + 2 * requires_session)
         destination = _destination(world, number) if onward else None
@@ -284,7 +284,7 @@ def _subscription(
         )
         return command
 
-    return made
+    return make_command
 
 
 def _destination(world: World, number: int) -> str:
@@ -298,7 +298,7 @@ def _destination(world: World, number: int) -> str:
 def _source(
     scope: Scope, setting: str = "forward_to"
 ) -> Callable[[World, bool, int], v.CreateQueue | None]:
-    def made(world: World, partitioned: bool, number: int) -> v.CreateQueue | None:
+    def make_command(world: World, partitioned: bool, number: int) -> v.CreateQueue | None:
         if len(world.queues) >= MOST_SOURCES:
             return None
         onward: dict[str, Any] = {setting: _destination(world, number)}
@@ -308,24 +308,26 @@ def _source(
         world.queues.append(attrs.evolve(kind, queue=f"q{len(world.queues) + 1}"))
         return world.queues[-1]
 
-    return made
+    return make_command
 
 
-def _added(
+def _add(
     world: World, number: int, rule: str, wanted: v.Filter, transaction: str | None = None
 ) -> v.AddRule:
     return v.AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
 
 
-def _sent_marked(world: World, shape: int, marks: int) -> v.Send:
+def _send_marked(world: World, shape: int, marks: int) -> v.Send:
     """Send a message with properties for conditions, to the topic of the latest subscription."""
     latest = world.subscriptions[-1]
-    return v.Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
+    return v.Send(
+        queue=world.sent_to(latest), message=mark_message(world.message(latest, shape), marks)
+    )
 
 
-def _removed(world: World, number: int, rule: str) -> v.RemoveRule:
+def _remove(world: World, number: int, rule: str) -> v.RemoveRule:
     return v.RemoveRule(rule=rule, **_there(world, number))
 
 
-def _listed(world: World, number: int) -> v.ListRules:
+def _list(world: World, number: int) -> v.ListRules:
     return v.ListRules(**_there(world, number))

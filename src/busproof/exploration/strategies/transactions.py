@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from busproof import vocabulary as v
 from busproof.exploration.state import Scope, World
-from busproof.exploration.strategies.messages import FEW, SHAPES, scheduled, sent, settled
+from busproof.exploration.strategies.messages import FEW, SHAPES, schedule, send, settle
 from busproof.exploration.strategies.row import QUEUES, RECEIPTS, TRANSACTIONS, Generator
 
 __all__ = ["rows_of_transactions"]
@@ -18,11 +18,11 @@ def rows_of_transactions(scope: Scope) -> Iterator[Generator]:
     if v.Capability.TRANSACTIONS not in scope.capabilities:
         return
     over = {"transaction": stateful.consumes(TRANSACTIONS)}
-    yield Generator(kind=v.BeginTransaction, draws={}, make=_begun, weight=2, into=(TRANSACTIONS,))
+    yield Generator(kind=v.BeginTransaction, draws={}, make=_begin, weight=2, into=(TRANSACTIONS,))
     yield Generator(
         kind=v.Send,
         draws={"queue": QUEUES, "shape": SHAPES, "transaction": TRANSACTIONS},
-        make=sent,
+        make=send,
         weight=4,
         times=FEW,
         name="sendintransaction",
@@ -35,11 +35,11 @@ def rows_of_transactions(scope: Scope) -> Iterator[Generator]:
             "delay": st.sampled_from((0, scope.lock)),
             "transaction": TRANSACTIONS,
         },
-        make=scheduled,
+        make=schedule,
         name="scheduleintransaction",
     )
     if v.Capability.TRANSACTIONAL_SETTLEMENT in scope.capabilities:
-        yield from _settlements_within()
+        yield from _settlement_rows()
     yield Generator(
         kind=v.CommitTransaction,
         draws=over,
@@ -52,17 +52,17 @@ def rows_of_transactions(scope: Scope) -> Iterator[Generator]:
     )
 
 
-def _begun(world: World) -> v.BeginTransaction:
+def _begin(world: World) -> v.BeginTransaction:
     world.transactions += 1
     return v.BeginTransaction(transaction=f"t{world.transactions}")
 
 
-def _settlements_within() -> Iterator[Generator]:
+def _settlement_rows() -> Iterator[Generator]:
     """Yield the rows that settle in a transaction; a lock may also be settled outside of it."""
     for kind in (v.Complete, v.Abandon, v.DeadLetter, v.Defer):
         yield Generator(
             kind=kind,
             draws={"receipt": RECEIPTS, "transaction": TRANSACTIONS},
-            make=settled(kind),
+            make=settle(kind),
             name=f"{kind.__name__.lower()}intransaction",
         )
