@@ -108,11 +108,13 @@ schemas: dev ## write the JSON Schemas anew
 distilled: dev ## search for short sequences that kill generated mutants, and keep them (FAMILIES=… for some)
 	PYTHONHASHSEED=0 $(DEV)/bin/python tools/distil.py $(FAMILIES)
 
-diagrams: dev ## write docs/states.md, docs/sql.md and the changes in docs/editions.md anew
+diagrams: dev ## write the generated pages anew: states, SQL, editions, benchmarks, checks
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
 	$(DEV)/bin/python tools/sql_page.py > docs/sql.md
 	$(DEV)/bin/python tools/editions_page.py > docs/editions.md.new
 	mv docs/editions.md.new docs/editions.md
+	$(DEV)/bin/python tools/benchmarks_page.py > docs/benchmarks.md
+	$(DEV)/bin/python tools/checks_page.py > docs/contributing/checks.md
 
 identity: dev ## put the publisher's names and addresses of tools/release/identity.toml everywhere
 	$(DEV)/bin/python tools/release/identity.py

@@ -395,6 +395,8 @@ def test_every_dependency_has_its_line() -> None:
         ("state_diagrams.py", "states.md"),
         ("sql_page.py", "sql.md"),
         ("editions_page.py", "editions.md"),
+        ("benchmarks_page.py", "benchmarks.md"),
+        ("checks_page.py", "contributing/checks.md"),
         ("licences.py", "licences.md"),
     ],
 )

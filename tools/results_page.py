@@ -1,12 +1,11 @@
 """Write docs/results.md: the verdicts of runs of several implementations, side by side.
 
-`make results` makes the runs and then this page. The plots use the tables in docs/benchmarks.md, so
+`make results` makes the runs and then this page. The plots use tools/benchmarks/figures.yaml, so
 that each figure is in one place only.
 """
 
 import argparse
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +22,13 @@ from busproof.history.conformance import Conformance, Verdict
 from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
 from busproof.reports import conformance, overview
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmarks_page import load, number
+
 CLIENTS: Final = "<!-- clients judged -->"
 """Where the section on clients begins, which `tools/clients_judged.py` writes last on the page."""
-BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGE: Final = Path(__file__).parent.parent / "docs" / "results.md"
 ALWAYS_TOLD: Final = (Verdict.SHOWN, Verdict.VIOLATED, Verdict.NOT_APPLICABLE)
 OPEN: Final = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
 """Verdicts that leave open whether a rule holds."""
@@ -46,18 +49,18 @@ SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and th
 
 @attrs.frozen
 class Plot:
-    """A plot of a column of a table in docs/benchmarks.md, labelled by the columns before it."""
+    """A plot of the figures of a section of docs/benchmarks.md that have a label for it."""
 
     section: str
-    column: str
+    unit: str
     title: str
 
 
 PLOTS: Final = (
     Plot(
         "What a namespace remembers",
-        "1,000, µs a round",
-        "A judged round, by what a namespace remembers 1,000 of",
+        "µs a round",
+        "A judged round, by what a namespace remembers 10,000 of",
     ),
     Plot(
         "A history of clients that work at once",
@@ -66,7 +69,7 @@ PLOTS: Final = (
     ),
     Plot(
         "The broker beside RabbitMQ",
-        "sent",
+        "µs",
         "A send, µs of processor time, by messages held / connections",
     ),
 )
@@ -80,7 +83,7 @@ def main() -> int:
     )
     options.add_argument("runs", nargs="*", type=Path, help=help_text)
     options.add_argument("--audit", type=Path, help="what busproof audit --format json printed")
-    options.add_argument("--output", type=Path, default=BENCHMARKS.with_name("results.md"))
+    options.add_argument("--output", type=Path, default=PAGE)
     args = options.parse_args()
     try:
         if args.runs:
@@ -93,7 +96,7 @@ def main() -> int:
     except ConformanceError as error:
         print(f"tools/results_page.py: {error}", file=sys.stderr)
         return 1
-    page = "\n".join([*parts, SPEED, *map(drawn, PLOTS)])
+    page = "\n".join([*parts, SPEED, *map(draw, PLOTS)])
     args.output.write_text(page + judged_clients(args.output), encoding="utf-8")
     return 0
 
@@ -279,33 +282,19 @@ def contexts(fates: Iterable[Fate]) -> str:
     return ", ".join(f"{context}: {number}" for context, number in counted.most_common())
 
 
-def drawn(plot: Plot) -> str:
+def draw(plot: Plot) -> str:
     """Return a plot in mermaid's syntax."""
-    head, *lines = cells(plot.section, plot.column)
-    place = head.index(plot.column)
-    labels = ", ".join('"' + "/".join(map(short, line[: min(place, 2)])) + '"' for line in lines)
-    values = [line[place].replace(",", "") for line in lines]
+    benchmarks = [each for each in load() if each.section == plot.section]
+    figures = [figure for each in benchmarks for figure in each.figures if figure.plot]
+    if not figures:
+        raise SystemExit(f"no figure of the section {plot.section!r} has a label for a plot")
+    labels = ", ".join(f'"{figure.plot}"' for figure in figures)
+    values = [number(figure.ours) for figure in figures]
     return (
         f'```mermaid\n{COLOUR}\nxychart-beta\n    title "{plot.title}"\n    x-axis [{labels}]\n'
-        f'    y-axis "{plot.column}" 0 --> {max(map(float, values)) * 1.1:.0f}\n'
-        f"    bar [{', '.join(values)}]\n```\n"
+        f'    y-axis "{plot.unit}" 0 --> {max(values) * 1.1:.0f}\n'
+        f"    bar [{', '.join(f'{value:g}' for value in values)}]\n```\n"
     )
-
-
-def short(number: str) -> str:
-    """Return a number in a short form, for the label of a bar."""
-    return number.replace(",000,000", "M").replace(",000", "k")
-
-
-def cells(section: str, column: str) -> list[list[str]]:
-    """Return the head and the rows of the table that has this column, in a section of the page."""
-    text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
-    for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
-        lines = [line.strip("|").split("|") for line in table.splitlines()]
-        rows = [[cell.strip() for cell in line] for line in lines]
-        if column in rows[0]:
-            return rows[:1] + rows[2:]
-    raise SystemExit(f"docs/benchmarks.md has no column {column!r} in its section {section!r}")
 
 
 if __name__ == "__main__":
