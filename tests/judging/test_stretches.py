@@ -181,7 +181,7 @@ def test_what_lasts_is_compared_between_stretches(
 
 def test_a_lock_that_comes_again_keeps_what_is_between_together() -> None:
     events = one_by_one(range(1, 61), "a", lambda at: str(at % 50))
-    assert [181] == [len(stretch) for stretch in cuts(events, LEAST)]
+    assert [181] == [len(span.indices) for span in cuts(events, LEAST)]
 
 
 @pytest.mark.parametrize("clients", [1, 2])

@@ -7,9 +7,14 @@ as if that were known.
 
 On a regular queue all messages are one line, so that a wrong order of two sends shows only when
 their messages are received. Clients that keep 100 messages there are the hardest such history.
+
+With `--stretches`, one long history of a queue that is empty now and then is judged on one core and
+on two. By the clock that says something only if nothing else runs; the longest way by processors is
+the time of this process and half of that of the others.
 """
 
 import gc
+import resource
 import sys
 import time
 from collections.abc import Iterator
@@ -34,6 +39,8 @@ REGULAR: Final = 10_000
 HELD: Final = 100
 REGULAR_CLIENTS: Final = 4
 REGULAR_STEPS_BOUND: Final = 1.1
+BURST: Final = 1_000
+STRETCHES_BOUND: Final = 0.6
 OVERLAPPING: Final = v.Observability(clock=v.Clock.REAL)
 KNOWN_ORDER: Final = v.Observability(clock=v.Clock.VIRTUAL)
 
@@ -80,12 +87,14 @@ def row_of(events: list[v.Event], clients: int) -> Row:
     )
 
 
-def timed(events: list[v.Event], observability: v.Observability) -> tuple[float, Judged]:
+def timed(
+    events: list[v.Event], observability: v.Observability, cores: int = 1
+) -> tuple[float, Judged]:
     """Return the seconds that judging took, and its result."""
     profile = v.profile_for(load())
     gc.collect()
     began = time.perf_counter()
-    judgement = judged(events, profile, observability)
+    judgement = judged(events, profile, observability, cores)
     return time.perf_counter() - began, judgement
 
 
@@ -95,6 +104,32 @@ def regular(operations: int) -> Row:
     return row_of(
         overlapping_on_regular(operations, REGULAR_CLIENTS, HELD, random), REGULAR_CLIENTS
     )
+
+
+def in_stretches(operations: int) -> Iterator[Figure]:
+    """Yield the time on two cores beside that on one, of one long history."""
+    random = Random(REGULAR_CLIENTS)  # noqa: S311 - repeatable choices, not secrets
+    events = overlapping_on_regular(operations, REGULAR_CLIENTS, HELD, random, burst=BURST)
+    seconds = {}
+    ways = {}
+    for cores in (1, 2):
+        own = time.process_time()
+        others = processor_seconds_of_children()
+        seconds[cores], judgement = timed(events, OVERLAPPING, cores)
+        assert not judgement.exhausted
+        others = processor_seconds_of_children() - others
+        ways[cores] = time.process_time() - own + others / cores
+    of = f"one history of {operations:,} requests"
+    yield Figure(f"µs of a processor an event, {of}", ways[1] / len(events) * 1e6)
+    yield Figure(f"longest way by processors, two cores beside one, {of}", ways[2] / ways[1])
+    name = f"seconds by the clock, two cores beside one, {of}"
+    yield at_most(name, seconds[2] / seconds[1], STRETCHES_BOUND)
+
+
+def processor_seconds_of_children() -> float:
+    """Return the processor seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def figures(rows: list[Row], on_regular: Row) -> Iterator[Figure]:
@@ -114,7 +149,10 @@ def main() -> int:
     options = parser(__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     options.add_argument("--regular", type=int, default=REGULAR, help="requests to a regular queue")
+    options.add_argument("--stretches", type=int, help="requests of one long history, and no other")
     args = options.parse_args()
+    if args.stretches:
+        return report(in_stretches(args.stretches), as_json=args.json)
     rows = []
     if not args.json:
         print("clients  operations  searched µs  in order µs  ratio  steps  verdict")

@@ -1,8 +1,9 @@
 """Judging of one long history in stretches of time, on several cores.
 
-**Where a history is cut.** At a moment at which no message is there, as far as the answers tell,
-and after which no message, number or lock from before it is named. Requests that are under way then
-belong to the later stretch, as if they had been made at the cut: they may take effect after it.
+**Where a history is cut.** At a moment before or after which all that concerns a message may have
+happened, for each message; so none need be there. Requests that were under way at the cut belong to
+the stretch of their messages, and end or begin at the cut, as if it had been known: their effect
+was somewhere between their calls and their answers.
 
 **Why that is sound.** Each stretch is searched for an execution of the model that begins with the
 empty queue. Put one after another, such executions are one of the whole history if each leaves the
@@ -19,6 +20,7 @@ detected, there are no sessions, transactions, schedules, updates or outages.
 import multiprocessing
 import os
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -50,6 +52,9 @@ OUTCOMES: Final = (
 )
 _FORKS: Final = hasattr(os, "fork")
 
+NEVER: Final = (1 << 63) - 1
+"""A moment after all others."""
+
 Line = tuple[str, int | str]
 """Messages of an entity whose numbers rise: those of a partition, or those with one key."""
 
@@ -67,6 +72,28 @@ class Executions:
     order: Sequence[int]
     decided: Decided
     steps: int
+
+
+@attrs.frozen
+class Span:
+    """A stretch of a history.
+
+    Attributes:
+        indices: the indices of its events, in the order of their calls.
+        begin: the moment at which it begins.
+        end: the moment at which it ends; `None` for the last one.
+    """
+
+    indices: "array[int]"
+    begin: int
+    end: int | None
+
+    def limited(self, event: v.Event) -> v.Event:
+        """Return an event of this stretch, which took effect between its beginning and its end."""
+        returned = event.returned
+        if returned is not None and self.end is not None:
+            returned = min(returned, self.end)
+        return attrs.evolve(event, called=max(event.called, self.begin), returned=returned)
 
 
 @attrs.define(kw_only=True)
@@ -118,14 +145,14 @@ def judged_in_stretches(
     """
     if not _FORKS or profile.readings.get("SEQUENCE-GAPS") == "gap-free":
         return None
-    stretches = cuts(events, least)
-    if len(stretches) < 2:
+    spans = cuts(events, least)
+    if len(spans) < 2:
         return None
-    _tasks.append(_Task(events, stretches, profile, observability))
+    _tasks.append(_Task(events, spans, profile, observability))
     joint = _Joint(profile.partitions)
     try:
-        with multiprocessing.get_context("fork").Pool(min(cores, len(stretches))) as pool:
-            for stretch in pool.imap(_search, range(len(stretches))):
+        with multiprocessing.get_context("fork").Pool(min(cores, len(spans))) as pool:
+            for stretch in pool.imap(_search, range(len(spans))):
                 if stretch is None or not joint.fits(stretch):
                     return None
                 joint.add(stretch)
@@ -137,8 +164,8 @@ def judged_in_stretches(
 # Where to cut -------------------------------------------------------------------------------------
 
 
-def cuts(events: Sequence[v.Event], least: int) -> list[Sequence[int]]:
-    """Return the indices of the events of each stretch; empty if the history cannot be cut.
+def cuts(events: Sequence[v.Event], least: int) -> list[Span]:
+    """Return the stretches of a history; a single one if it cannot be cut.
 
     Args:
         events: the events, in the order of their calls.
@@ -146,31 +173,28 @@ def cuts(events: Sequence[v.Event], least: int) -> list[Sequence[int]]:
     """
     if not _is_plain(events):
         return []
-    ended = array("q", (_moment(event) for event in events))
-    order = array("L", sorted(range(len(ended)), key=ended.__getitem__))
-    covered = array("q", bytes(8 * (len(order) + 1)))
-    is_empty = bytearray(len(order))
-    last: dict[int, int] = {}
-    lives = _Lives()
-    for place, index in enumerate(order):
-        event = events[index]
-        for name in _names(event):
-            known = last.get(name, place)
-            covered[known] += 1
-            covered[place] -= 1
-            last[name] = place
-        lives.note(event)
-        is_empty[place] = not lives.there
-    stretches: list[Sequence[int]] = []
+    called = array("q", (event.called for event in events))
+    lives = _Lives(events)
+    is_covered = lives.covered(called)
+    spans = []
     begin = 0
-    open_names = 0
-    for place in range(len(order) - least):
-        open_names += covered[place]
-        if is_empty[place] and not open_names and place + 1 - begin >= least:
-            stretches.append(order[begin : place + 1])
-            begin = place + 1
-    stretches.append(order[begin:])
-    return stretches
+    since = 0
+    under_way: list[int] = []
+    for place in range(least, len(called) - least):
+        moment = called[place]
+        if is_covered[place] or place < since + least or called[place + 1] == moment:
+            continue
+        coming = [*under_way, *range(since, place + 1)]
+        sides = [lives.is_over(events[index], moment) for index in coming]
+        if None in sides:
+            continue
+        over = [index for index, side in zip(coming, sides, strict=True) if side]
+        under_way = [index for index, side in zip(coming, sides, strict=True) if not side]
+        spans.append(Span(array("L", over), begin, moment))
+        begin = moment
+        since = place + 1
+    spans.append(Span(array("L", [*under_way, *range(since, len(called))]), begin, None))
+    return spans
 
 
 def _is_plain(events: Sequence[v.Event]) -> bool:
@@ -204,65 +228,103 @@ def _is_plain(events: Sequence[v.Event]) -> bool:
     )
 
 
-def _moment(event: v.Event) -> int:
-    """Return when an event has taken effect for sure, or when it may have, without an answer."""
-    return event.called if event.returned is None else event.returned
-
-
-def _names(event: v.Event) -> Iterator[int]:
-    """Yield a number for each message, number and lock that an event names."""
-    for message in messages_of(event.command):
-        yield hash(("body", message.body))
-    for token in tokens_of(event.command):
-        yield hash(("token", token))
-    for number in numbers_of(event.command):
-        yield hash(("number", number))
-    for view in views_of(event.outcome):
-        yield hash(("body", view.body))
-        if view.lock_token is not None:
-            yield hash(("token", view.lock_token))
-        if view.sequence_number is not None:
-            yield hash(("number", view.sequence_number))
-
-
 class _Lives:
-    """The messages that are there, as far as the answers tell.
+    """From when to when something is known of each message, number and lock.
 
-    Attributes:
-        there: the bodies of which more have come than gone. The answer to a send may come after the
-            message has gone, so until then there are fewer than none of it.
+    It may all have happened before a moment if the last request about it was made before, and after
+    a moment if the first answer came after it.
     """
 
-    def __init__(self) -> None:
-        self.there: Counter[str] = Counter()
-        self._may_have_come: set[str] = set()
-        self._of_token: dict[str, str] = {}
+    def __init__(self, events: Sequence[v.Event]) -> None:
+        self._places: dict[int, int] = {}
+        self._first = array("q")
+        self._last = array("q")
+        self._of_token = {
+            view.lock_token: _name("body", view.body)
+            for event in events
+            for view in views_of(event.outcome)
+            if view.lock_token is not None
+        }
+        there: Counter[int] = Counter()
+        for event in events:
+            for name in self._names(event):
+                self._note(name, event)
+            command = event.command
+            if isinstance(event.outcome, v.Done):
+                there.update(_name("body", message.body) for message in messages_of(command))
+                if isinstance(command, v.Complete) or (
+                    isinstance(command, v.SettleBatch)
+                    and command.disposition is v.Disposition.COMPLETE
+                ):
+                    there.subtract(self._of_token.get(token, 0) for token in tokens_of(command))
+            if not isinstance(command, v.Peek):
+                there.subtract(
+                    _name("body", view.body)
+                    for view in views_of(event.outcome)
+                    if view.lock_token is None
+                )
+        for name, count in there.items():
+            if count > 0 and name in self._places:
+                self._last[self._places[name]] = NEVER
 
-    def note(self, event: v.Event) -> None:
-        """Note what came and what went with an event."""
-        command = event.command
-        if isinstance(event.outcome, v.Indeterminate):
-            self._may_have_come.update(message.body for message in messages_of(command))
-        if isinstance(event.outcome, v.Done):
-            for message in messages_of(command):
-                self._count(message.body, 1)
-            if isinstance(command, v.Complete) or (
-                isinstance(command, v.SettleBatch) and command.disposition is v.Disposition.COMPLETE
-            ):
-                for token in tokens_of(command):
-                    if token in self._of_token:
-                        self._count(self._of_token.pop(token), -1)
+    def _names(self, event: v.Event) -> Iterator[int]:
+        """Yield a number for each message, number and lock that an event names."""
+        for message in messages_of(event.command):
+            yield _name("body", message.body)
+        for token in tokens_of(event.command):
+            yield _name("token", token)
+            if token in self._of_token:
+                yield self._of_token[token]
+        for number in numbers_of(event.command):
+            yield _name("number", number)
         for view in views_of(event.outcome):
+            yield _name("body", view.body)
             if view.lock_token is not None:
-                self._of_token[view.lock_token] = view.body
-            elif not isinstance(command, v.Peek):
-                self._count(view.body, -1)
+                yield _name("token", view.lock_token)
+            if view.sequence_number is not None:
+                yield _name("number", view.sequence_number)
 
-    def _count(self, body: str, change: int) -> None:
-        count = self.there[body] + change
-        self.there[body] = count
-        if count == 0 or (count < 0 and body in self._may_have_come):
-            del self.there[body]
+    def _note(self, name: int, event: v.Event) -> None:
+        place = self._places.setdefault(name, len(self._first))
+        answered = NEVER if event.returned is None else event.returned
+        if place == len(self._first):
+            self._first.append(answered)
+            self._last.append(event.called)
+        else:
+            self._first[place] = min(self._first[place], answered)
+            self._last[place] = max(self._last[place], event.called)
+
+    def covered(self, called: Sequence[int]) -> bytearray:
+        """Return for each call whether something happened both before it and after it."""
+        changes = array("q", bytes(8 * (len(called) + 1)))
+        for first, last in zip(self._first, self._last, strict=True):
+            begin = bisect_right(called, first)
+            end = bisect_left(called, last)
+            if begin < end:
+                changes[begin] += 1
+                changes[end] -= 1
+        covered = bytearray(len(called))
+        count = 0
+        for place in range(len(called)):
+            count += changes[place]
+            covered[place] = count > 0
+        return covered
+
+    def is_over(self, event: v.Event, moment: int) -> bool | None:
+        """Return whether an event happened before a moment; `None` if it can be on neither side."""
+        if event.called > moment:
+            return False
+        if event.returned is not None and event.returned < moment:
+            return True
+        places = [self._places[name] for name in self._names(event)]
+        if all(self._last[place] <= moment for place in places):
+            # Somebody who waits for a message in vain may wait longer.
+            return bool(places) or event.returned is None
+        return False if all(self._first[place] >= moment for place in places) else None
+
+
+def _name(kind: str, name: object) -> int:
+    return hash((kind, name))
 
 
 # A stretch ----------------------------------------------------------------------------------------
@@ -271,7 +333,7 @@ class _Lives:
 @attrs.frozen
 class _Task:
     events: Sequence[v.Event]
-    stretches: Sequence[Sequence[int]]
+    spans: Sequence[Span]
     profile: v.Profile
     observability: v.Observability
 
@@ -283,21 +345,19 @@ _tasks: Final[list[_Task]] = []
 def _search(number: int) -> Stretch | None:
     """Look for an execution of a stretch; after all but the last, nothing may be left."""
     task = _tasks[-1]
-    events = task.events
-    indices = sorted(task.stretches[number])
-    some = [events[index] for index in indices]
+    span = task.spans[number]
+    indices = span.indices
+    some = [span.limited(task.events[index]) for index in indices]
     if number:
-        cut = _moment(events[task.stretches[number - 1][-1]])
-        some = [events[0], *(attrs.evolve(one, called=max(one.called, cut)) for one in some)]
-        indices.insert(0, 0)
+        indices = array("L", [0, *indices])
+        some.insert(0, task.events[0])
     search, ended = _searched(some, task.profile, task.observability)
-    is_last = number == len(task.stretches) - 1
-    if ended is not Ended.EXPLAINED or not (is_last or _is_empty(search.namespace)):
+    if ended is not Ended.EXPLAINED or not (span.end is None or _is_empty(search.namespace)):
         return None
     trail = search.trail
     # The creation is told once.
     order = [place for place in trail.order if place or not number]
-    base = search.namespace.entities[_queue(events[0])]
+    base = search.namespace.entities[_queue(task.events[0])]
     sent, uneven = _spread([some[place] for place in order], len(base.partitions))
     return Stretch(
         order=array("L", (indices[place] for place in order)),
