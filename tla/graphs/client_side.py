@@ -22,9 +22,10 @@ from busproof.model.life_cycle import LOCKED_STATES
 from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, miscounted
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
-from busproof.tla.graphs.model_side import Model, Request
+from busproof.tla.graphs.model_side import Model
 from busproof.tla.graphs.plain_graph import words_of
 from busproof.tla.graphs.replies import ANY_REFUSAL, Reply, reply_of
+from busproof.tla.graphs.state_tree import Cursor, Node
 from busproof.tla.manifest import Setting
 
 __all__ = ["observed"]
@@ -56,30 +57,11 @@ def observed(
     return _Observing(graph, setting, progress).run(first=first)
 
 
-@attrs.frozen(eq=False)
-class _Node:
-    """A state of the model: how it was reached, and a client's memory there."""
-
-    memory: Memory = NOTHING
-    parent: "_Node | None" = None
-    request: Request | None = None
-    script: tuple[int, ...] = ()
-
-    def way(self) -> "list[_Node]":
-        """Return the nodes from the first state to this one, without the first."""
-        way = []
-        node = self
-        while node.parent is not None:
-            way.append(node)
-            node = node.parent
-        return way[::-1]
-
-
 @attrs.frozen
 class _Answers:
     """The model's answers to a command in one state: reply to states, and to rules."""
 
-    onto: dict[Reply, set[_Node]] = attrs.field(factory=dict)
+    onto: dict[Reply, set[Node]] = attrs.field(factory=dict)
     rules: dict[Reply, tuple[v.RuleId, ...]] = attrs.field(factory=dict)
 
 
@@ -88,7 +70,7 @@ class _Point:
     """A point of the comparison: states of the graph, one of the model, and the way there."""
 
     states: frozenset[int]
-    node: _Node
+    node: Node
     parent: "_Point | None" = None
     command: Spoken = attrs.field(factory=dict)
     reply: Reply = ("Done", None)
@@ -120,16 +102,16 @@ class _Observing:
                 known = self._alphabet.setdefault(command, set())
                 known.update(self._replies[reply] for reply, _ in edges)
         self._model = Model(setting, self._commands)
-        self._here: list[tuple[_Node, int]] = []
-        self._nodes: dict[Hashable, _Node] = {}
-        self._answers: dict[tuple[_Node, int], _Answers] = {}
+        self._cursor = Cursor(self._model)
+        self._nodes: dict[Hashable, Node] = {}
+        self._answers: dict[tuple[Node, int], _Answers] = {}
         self._leading: dict[frozenset[int], Mapping[int, Mapping[Reply, frozenset[int]]]] = {}
         self._wanted: dict[tuple[frozenset[int], int], tuple[_Point, set[Reply]]] = {}
         """Replies of the graph that no point with these states has given so far."""
         self._found = Comparison()
 
     def run(self, *, first: bool) -> Comparison:
-        begin = _Node()
+        begin = Node()
         self._nodes[self._key(NOTHING)] = begin
         start = _Point(frozenset({self._graph.initial}), begin)
         visited = {(start.states, start.node)}
@@ -214,7 +196,7 @@ class _Observing:
     ) -> Iterator[_Point]:
         spoken = self._commands[command]
         errors = {reply for reply in wanted if reply[0] == "Refused"}
-        onto: dict[Reply, set[_Node]] = {}
+        onto: dict[Reply, set[Node]] = {}
         rules: dict[Reply, tuple[v.RuleId, ...]] = {}
         answers = self._answers_at(point.node, command)
         for given, nodes in answers.onto.items():
@@ -259,42 +241,26 @@ class _Observing:
 
     # The model ----------------------------------------------------------------------------------
 
-    def _answers_at(self, node: _Node, command: int) -> _Answers:
+    def _answers_at(self, node: Node, command: int) -> _Answers:
         """Return the model's answers to a command in a state; each is asked for once."""
         known = self._answers.get((node, command))
         if known is not None:
             return known
         answers = self._answers[node, command] = _Answers()
-        self._go(node)
+        self._cursor.move_to(node)
         request = self._model.request(self._commands[command], node.memory)
         if request is None:
             return answers
         for went in self._model.ways(request, node.memory):
             target = node
             if went.changed:
-                further = _Node(went.memory, node, request, went.script)
+                further = Node(memory=went.memory, parent=node, request=request, script=went.script)
                 target = self._nodes.setdefault(self._key(went.memory), further)
             # A client does not see which partition has accepted a message.
             reply = ("Done", None) if went.reply[0] == "Done" else went.reply
             answers.onto.setdefault(reply, set()).add(target)
             answers.rules.setdefault(reply, went.rules)
         return answers
-
-    def _go(self, node: _Node) -> None:
-        """Move the model from its present state to another one."""
-        way, here = node.way(), self._here
-        common = 0
-        while common < min(len(way), len(here)) and here[common][0] is way[common]:
-            common += 1
-        journal = self._model.namespace.journal
-        if common < len(here):
-            journal.undo(here[common][1])
-            del here[common:]
-        self._model.tidy()
-        for further in way[common:]:
-            here.append((further, journal.mark()))
-            if further.request is not None:
-                self._model.go(further.request, further.script)
 
     def _key(self, memory: Memory) -> Hashable:
         """Return the model's present state as a value; two equal ones have the same futures."""

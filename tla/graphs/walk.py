@@ -25,6 +25,7 @@ from busproof.tla.graphs.model_side import Model, Request, Went
 from busproof.tla.graphs.plain_graph import PlainGraph, Step, plain_graph
 from busproof.tla.graphs.projections import projection_of
 from busproof.tla.graphs.replies import ANY_REFUSAL, Reply
+from busproof.tla.graphs.state_tree import Cursor, Node
 from busproof.tla.manifest import Configuration, Difference, Setting
 
 __all__ = ["walked"]
@@ -37,25 +38,13 @@ UNKNOWN: Final = -1
 """Number of a state that the spec does not have."""
 
 
-@attrs.frozen(eq=False)
-class _Node:
-    """A state in the tree: how it was reached, from its parent by a command in one way."""
+@attrs.frozen(kw_only=True, eq=False)
+class _Node(Node):
+    """A state in the tree, with the spec's state, and the command and the reply that led there."""
 
     state: int
-    memory: Memory = NOTHING
-    parent: "_Node | None" = None
     command: int = 0
-    request: Request | None = None
-    script: tuple[int, ...] = ()
     reply: Reply = ("Done", None)
-
-    def way(self) -> "list[_Node]":
-        """Return the nodes from the initial state to this one, without the initial one."""
-        way, node = [], self
-        while node.parent is not None:
-            way.append(node)
-            node = node.parent
-        return way[::-1]
 
 
 def walked(
@@ -105,18 +94,18 @@ class _Walk:
         self._found = Comparison()
         self._nodes: dict[int, _Node] = {}
         self._waiting: deque[_Node] = deque()
-        self._here: list[tuple[_Node, int]] = []
+        self._cursor = Cursor(self._model)
         self._again = 0
         self._open: dict[Difference, int] = dict.fromkeys(setting.differences, 0)
 
     def run(self, *, first: bool) -> Comparison:
-        start = _Node(self._graph.initial)
+        start = _Node(state=self._graph.initial)
         if self._state(NOTHING) != start.state:
             raise SpecificationError("the model does not begin in the initial state of the graph")
         self._add(start)
         while self._waiting and not (first and self._found.disagreeing):
             node = self._waiting.popleft()
-            self._go(node)
+            self._cursor.move_to(node)
             self._compare(node, grows=True)
             self._found.states += 1
             self._found.edges += self._graph.counts[node.state]
@@ -140,22 +129,6 @@ class _Walk:
     def _add(self, node: _Node) -> None:
         self._nodes[node.state] = node
         self._waiting.append(node)
-
-    def _go(self, node: _Node) -> None:
-        """Move the model from its present state to another state of the tree."""
-        way, here = node.way(), self._here
-        common = 0
-        while common < min(len(way), len(here)) and here[common][0] is way[common]:
-            common += 1
-        journal = self._model.namespace.journal
-        if common < len(here):
-            journal.undo(here[common][1])
-            del here[common:]
-        self._model.tidy()
-        for further in way[common:]:
-            here.append((further, journal.mark()))
-            if further.request is not None:
-                self._model.go(further.request, further.script)
 
     def _state(self, memory: Memory) -> int:
         """Return the number of the spec's state that the model's present state is projected to."""
@@ -209,7 +182,15 @@ class _Walk:
             taken[step] = went
             if not grows or state == UNKNOWN or (wanted is not None and step not in wanted):
                 continue
-            further = _Node(state, went.memory, node, command, request, went.script, reply)
+            further = _Node(
+                memory=went.memory,
+                parent=node,
+                request=request,
+                script=went.script,
+                state=state,
+                command=command,
+                reply=reply,
+            )
             if state not in self._nodes:
                 self._add(further)
             elif state != node.state:
@@ -235,7 +216,7 @@ class _Walk:
         self._found.disagree(
             Disagreement(
                 way=tuple(
-                    (self._graph.commands[passed.command], passed.reply) for passed in node.way()
+                    (self._graph.commands[passed.command], passed.reply) for passed in node.path()
                 ),
                 states=(self._graph.texts[node.state],),
                 command=spoken,
