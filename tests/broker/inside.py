@@ -17,7 +17,7 @@ from busproof.broker.core import Hub
 from busproof.broker.event_loop import run
 from busproof.broker.http_port import serve_http
 from busproof.broker.limits import Limits
-from busproof.broker.server import Broker, Places, bus_for, started
+from busproof.broker.server import Broker, Places, bus_for, start_broker
 from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import SETTINGS
@@ -64,7 +64,7 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
         def http(hub: Hub) -> Any:
             return serve_http(hub, Administration(hub, print))
 
-        broker = await started(bus, keys, places, http, some)
+        broker = await start_broker(bus, keys, places, http, some)
         running.append((broker, asyncio.get_running_loop()))
         ready.set()
         await ended.wait()

@@ -183,7 +183,7 @@ def test_descriptions_over_http_are_limited_together(path: str) -> None:
 
 def hold_large(client: Asked, path: str, count: int) -> None:
     for _ in range(count):
-        parsed = client.hub.parsed(Message(b"x" * 200_000, inferred=True).encode())
+        parsed = client.hub.parse_message(Message(b"x" * 200_000, inferred=True).encode())
         client.hub.bus.ask(Send(queue=path, message=parsed.message), "c")
         client.hub.contents.keep(parsed.message.body, parsed.content)
 

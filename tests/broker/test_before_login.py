@@ -20,8 +20,8 @@ from busproof.broker.amqp.websocket import WebSocket
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
-from busproof.broker.http_requests import Answer, served
-from busproof.broker.server import Places, bus_for, started
+from busproof.broker.http_requests import Answer, make_handler
+from busproof.broker.server import Places, bus_for, start_broker
 from busproof.broker.tls import Handshakes
 from busproof.vocabulary.commands import CreateQueue
 
@@ -222,11 +222,11 @@ def test_http_connection_that_has_ended_is_freed_at_once(says: bytes, over: str)
 
     async def run() -> Counter[str]:
         places = Places("127.0.0.1", None, 0, admin_tls=tls if over == "HTTPS" else None)
-        broker = await started(
+        broker = await start_broker(
             bus_for(Configuration()),
             Keys(Configuration().keys),
             places,
-            lambda _: served(lambda _: Answer(200, b"here")),
+            lambda _: make_handler(lambda _: Answer(200, b"here")),
         )
         loop, ended = asyncio.get_running_loop(), list[Counter[str]]()
 

@@ -10,7 +10,7 @@ from proton import Delivery, Described, Message, symbol, timestamp, ulong
 from proton.utils import BlockingConnection, BlockingSender
 from work import PATIENCE, in_passes, seconds_of_process
 
-from busproof.broker.bounds import LAST_MOMENT, NUMBERS, bounded, number_in
+from busproof.broker.bounds import LAST_MOMENT, NUMBERS, check_bound, number_in
 
 from . import raw
 from .conftest import Served, launched, running
@@ -211,10 +211,10 @@ def test_number_is_bounded_by_the_table(name: str) -> None:
     """At both ends; and as text in ASCII digits only."""
     bound = NUMBERS[name]
     for value in (bound.least, bound.most):
-        assert value == bounded(name, value)
+        assert value == check_bound(name, value)
     for wrong in (bound.least - 1, bound.most + 1, 10**5000, *WRONG):
         with pytest.raises(ValueError, match=name.replace("$", r"\$")):
-            bounded(name, wrong)
+            check_bound(name, wrong)
     assert bound.most == number_in(name, str(bound.most))
     for text in ("", "-", "٣", "9" * 5000, "1e3"):
         with pytest.raises(ValueError, match=name.replace("$", r"\$")):

@@ -126,7 +126,7 @@ async def expire_together(hub: Hub) -> AsyncIterator[None]:
     await sender.waits_for(ACCEPTED, 2)
     while hub.bus.keep_time():
         await asyncio.sleep(0.01)
-    assert len(hub.bus.known("q").messages) == 1
+    assert len(hub.bus.find_entity("q").messages) == 1
 
 
 OF_QUEUE: Final[tuple[Act, ...]] = (

@@ -13,8 +13,8 @@ from work import PATIENCE
 from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import check
 from busproof.broker.amqp.messages import parse
-from busproof.broker.amqp.overlays import changed
-from busproof.broker.amqp.unreadable import decoded
+from busproof.broker.amqp.overlays import overlay_action
+from busproof.broker.amqp.unreadable import decode_completely
 
 from . import raw
 from .conftest import Served, anew
@@ -80,7 +80,7 @@ def test_values_of_all_kinds_are_accepted(value: Any) -> None:
     message = Message(body=value, properties={"a": value}, annotations={symbol("own"): value})
     data = bytes(message.encode())
     parse(data, "m", 0)
-    assert decoded(data).body == message.body
+    assert decode_completely(data).body == message.body
 
 
 def test_no_random_change_is_accepted_that_proton_cannot_read() -> None:
@@ -99,7 +99,7 @@ def test_no_random_change_is_accepted_that_proton_cannot_read() -> None:
         except (ValueError, IndexError):
             continue
         if end == len(changed):
-            decoded(bytes(changed))
+            decode_completely(bytes(changed))
             read += 1
     assert read > 100
 
@@ -131,7 +131,7 @@ def test_ids_that_an_action_leaves_alone_keep_their_type(
     message = Message(b"x", inferred=True, id=sent, correlation_id=sent, subject="sent")
     parsed = parse(bytes(message.encode()), "m", 0, identified=False)
     view = v.MessageView.of(parsed.message)
-    content = changed(attrs.evolve(view, subject="changed", **set_by_action), parsed.content)
+    content = overlay_action(attrs.evolve(view, subject="changed", **set_by_action), parsed.content)
     delivered = Message()
     delivered.decode(content.properties)
     assert (shown or sent, sent, "changed") == (

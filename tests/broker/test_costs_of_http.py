@@ -12,7 +12,7 @@ import pytest
 from work import PATIENCE, process_passes
 
 from busproof.broker.http_requests import Answer as HttpAnswer
-from busproof.broker.http_requests import served as served_by
+from busproof.broker.http_requests import make_handler as served_by
 from busproof.broker.limits import Limits
 
 from . import raw

@@ -17,7 +17,7 @@ from busproof.broker.admin.endpoint import Administration
 from busproof.broker.amqp.websocket import PATH, SUBPROTOCOL, WebSocket
 from busproof.broker.core import Hub
 from busproof.broker.event_loop import HEARD_AT_ONCE, FairSelector
-from busproof.broker.http_requests import served
+from busproof.broker.http_requests import make_handler
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
@@ -110,7 +110,7 @@ def test_http_requests_of_many_clients_take_turns(path: str) -> None:
     async def act(hub: Hub) -> AsyncIterator[None]:
         everybody = Control(is_on=True)
         administration = Administration(hub, print, everybody, everybody)
-        converse = served(administration.answer, take=hub.rota.take)
+        converse = make_handler(administration.answer, take=hub.rota.take)
         token = raw.token("http://localhost/", fuzzing.NAME, fuzzing.KEY)
         head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n"
         readers = list[asyncio.StreamReader]()

@@ -61,7 +61,7 @@ def test_sessions_are_listed_in_slices(said: dict[str, Any]) -> None:
     def ask(client: Asked) -> None:
         client.hub.stated.update({("s", f"s{number:05}"): 2 for number in range(12_000, 0, -1)})
         client.hold("s", 12_000, session=True)
-        sessions, answer = client.hub.bus.known("s").sessions, Sliced()
+        sessions, answer = client.hub.bus.find_entity("s").sessions, Sliced()
 
         def leave() -> None:
             sessions.pop("s11999", None)
@@ -84,7 +84,7 @@ def test_no_step_of_a_list_of_many_sessions_is_long(said: dict[str, Any]) -> Non
     def ask(client: Asked) -> None:
         names = [f"{number * 7_919 % 200_003:06}" for number in range(200_000)]
         client.hub.stated.update({("s", name): 2 for name in names})
-        entity = client.hub.bus.known("s")
+        entity = client.hub.bus.find_entity("s")
         entity.sessions.update({name: Session(entity, name, 0, messages=1) for name in names})
 
         def measure() -> float:

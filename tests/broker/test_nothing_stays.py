@@ -136,7 +136,7 @@ def empty(hub: Hub) -> None:
     """Receive and delete what the clients have left in the entities that stay."""
     hub.bus.advance(1_000_000_000)
     for path in ("q", "s"):
-        entity = hub.bus.known(path)
+        entity = hub.bus.find_entity(path)
         hub.bus.delete(list(entity.messages.values()))
         for number in list(entity.scheduled):
             hub.bus.ask(CancelScheduled(queue=path, sequence_number=number), "c")

@@ -13,12 +13,12 @@ from proton import symbol
 
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import STANDS_FOR, Content, inner_messages, parse
-from busproof.broker.amqp.writing import encoded
+from busproof.broker.amqp.writing import encode_message
 from busproof.broker.auth.tokens import Key, Keys, TokenError
 from busproof.broker.bus import Bus
 from busproof.broker.payloads import Contents, Name
 from busproof.broker.policies import POLICIES
-from busproof.broker.storage.payload_codec import packed, unpacked
+from busproof.broker.storage.payload_codec import pack, unpack
 from busproof.errors import UsageError
 from busproof.spec import load
 from busproof.vocabulary.commands import (
@@ -211,7 +211,7 @@ def test_a_message_goes_out_as_it_came_in() -> None:
     view = MessageView(body="m1", sequence_number=77, delivery_count=3)
     out = ProtonMessage()
     more = {"DeadLetterReason": string_of("new")}
-    raw = encoded(view, parsed.content, locked_until=5, life=parsed.content.life, more=more)
+    raw = encode_message(view, parsed.content, locked_until=5, life=parsed.content.life, more=more)
     assert [1, 1] == [raw.count(each) for each in (b"x-opt-sequence-number", b"DeadLetterReason")]
     out.decode(raw)
     assert b"x" * 300 == bytes(out.body)
@@ -236,8 +236,8 @@ def test_header_without_durable_and_priority_is_delivered_without_them() -> None
         ),
     ):
         content = parse(sent, "m1", 0).content
-        assert content == unpacked(packed(content))
-        out = encoded(MessageView(body="m1"), content)
+        assert content == unpack(pack(content))
+        out = encode_message(MessageView(body="m1"), content)
         assert out.startswith(header + b"\x00\x53\x71\xc1\x01\x00")
 
 
@@ -246,7 +246,7 @@ def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> Non
     """The model decides with the same one; its other properties are as they were."""
     parsed = parse(bytes(ProtonMessage(body="x", **given).encode()), "m1", 0)
     out = ProtonMessage()
-    out.decode(encoded(MessageView(body="m1"), parsed.content))
+    out.decode(encode_message(MessageView(body="m1"), parsed.content))
     assert 32 == len(out.id)
     assert out.id == parsed.message.message_id
     assert (given.get("subject"), given.get("group_id")) == (out.subject, out.group_id)

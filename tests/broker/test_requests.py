@@ -13,9 +13,9 @@ from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.refusals import Refusal
-from busproof.broker.amqp.request_links import Reply, said_in
+from busproof.broker.amqp.request_links import Reply, read_properties
 from busproof.broker.amqp.session_links import SessionSeeker
-from busproof.broker.amqp.unreadable import decoded
+from busproof.broker.amqp.unreadable import decode_completely
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
@@ -84,7 +84,7 @@ class Asked:
         """Send this many messages, each of another session if sessions are wanted."""
         for number in range(count):
             group = f"s{number:05}" if session else None
-            parsed = self.hub.parsed(Message(b"x", inferred=True, group_id=group).encode())
+            parsed = self.hub.parse_message(Message(b"x", inferred=True, group_id=group).encode())
             self.hub.bus.ask(Send(queue=path, message=parsed.message), "c")
             self.hub.contents.keep(parsed.message.body, parsed.content)
 
@@ -190,7 +190,7 @@ def test_request_whose_properties_are_not_a_map_is_refused() -> None:
     """A number, as a client library would not write it."""
     raw = b"\x00\x53\x74\x53\x07\x00\x53\x77\x40"
     with pytest.raises(Refusal, match="not a map"):
-        said_in(decoded(raw))
+        read_properties(decode_completely(raw))
 
 
 @pytest.mark.parametrize("path", ["r", "u"])
@@ -210,7 +210,7 @@ def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
         assert not isinstance(steps, Reply)
         assert len([next(steps), next(steps)]) == 2
         assert answered(steps).body == {"message-count": 1}
-        assert len(client.hub.bus.known(path).messages) == 12_000
+        assert len(client.hub.bus.find_entity(path).messages) == 12_000
 
     asking(ask)
 
@@ -293,7 +293,7 @@ def test_peek_looks_for_a_session_in_slices(place: int | None) -> None:
     def ask(client: Asked) -> None:
         for number in range(3_500):
             group = "s" if number == place else None
-            parsed = client.hub.parsed(Message(b"x", inferred=True, group_id=group).encode())
+            parsed = client.hub.parse_message(Message(b"x", inferred=True, group_id=group).encode())
             client.hub.bus.ask(Send(queue="r", message=parsed.message), "c")
             client.hub.contents.keep(parsed.message.body, parsed.content)
         said = {"from-sequence-number": 0, "message-count": 5, "session-id": "s"}

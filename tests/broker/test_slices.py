@@ -99,7 +99,7 @@ def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPat
         assert not settled(first[1])
         while not settled(first[1]):
             await asyncio.sleep(0)
-        assert len(hub.bus.known("q").messages) == 1_001
+        assert len(hub.bus.find_entity("q").messages) == 1_001
 
     talking(send)
 
@@ -118,7 +118,7 @@ def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
             connection.data_received(said)
         connection.connection_lost(None)
         await asyncio.sleep(0.1)
-        assert len(hub.bus.known("q").messages) == 0
+        assert len(hub.bus.find_entity("q").messages) == 0
         assert hub.budget.total == 0
 
     talking(send)
@@ -163,11 +163,11 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
     moment = 2.0
     for left in range(9, 0, -1):
         assert bus.keep_time()
-        assert len(bus.known("q").scheduled) == left
+        assert len(bus.find_entity("q").scheduled) == left
         assert bus.namespace.now < 2_000_000
     assert not bus.keep_time()
     assert bus.namespace.now == 2_000_000
-    assert not bus.known("q").scheduled
+    assert not bus.find_entity("q").scheduled
 
 
 def test_request_that_asks_for_the_time_often_has_one_slice(
@@ -187,7 +187,7 @@ def test_request_that_asks_for_the_time_often_has_one_slice(
     assert bus.keep_time()
     monkeypatch.setattr(bus._due, "_not_before", 1.1)
     assert bus.keep_time()
-    assert len(bus.known("q").scheduled) == 9
+    assert len(bus.find_entity("q").scheduled) == 9
 
 
 def _configured() -> Configuration:
@@ -219,7 +219,7 @@ def test_timers_are_run_while_a_link_waits(monkeypatch: pytest.MonkeyPatch) -> N
         other = f.attach("r", 0, receives="t/subscriptions/s")
         for said in (f.login(), f.opening(), f.begin(), other, f.flow(1)):
             connection.data_received(said)
-        while hub.bus.known("q").messages:
+        while hub.bus.find_entity("q").messages:
             await asyncio.sleep(0.01)
 
     talking(wait)

@@ -62,7 +62,7 @@ def test_message_after_a_batch_that_was_taken_back_is_no_batch() -> None:
     (view,) = outcome.messages
     stored = trial.hub.contents.get(view.body)
     assert stored is not None
-    assert trial.hub.parsed(OUTER).content.body == stored.body
+    assert trial.hub.parse_message(OUTER).content.body == stored.body
 
 
 @pytest.mark.parametrize("taken_back", [True, False])

@@ -9,7 +9,7 @@ from work import PATIENCE
 
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
-from busproof.broker.amqp.windows import clamped
+from busproof.broker.amqp.windows import clamp_numbers
 
 from . import raw
 from .conftest import Served, anew
@@ -89,4 +89,4 @@ def test_bytes_that_are_no_frame_end_the_stream(size: int, behind: bytes) -> Non
 )
 def test_other_frames_are_left_as_they_are(frame: bytes) -> None:
     """Broken ones, too: the engine says what is wrong with them."""
-    assert clamped(frame) is None
+    assert clamp_numbers(frame) is None

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-__all__ = ["LAST_MOMENT", "LAST_MOMENT_OF_CLOCK", "NUMBERS", "Bound", "bounded", "number_in"]
+__all__ = ["LAST_MOMENT", "LAST_MOMENT_OF_CLOCK", "NUMBERS", "Bound", "check_bound", "number_in"]
 
 FIRST_MOMENT: Final = -62_135_596_800_000
 """Start of the year 1, the earliest time that clients can represent, in ms since 1970."""
@@ -77,7 +77,7 @@ NUMBERS: Final = {
 """Bounds of each number, by the name of its field."""
 
 
-def bounded(name: str, value: Any) -> int:
+def check_bound(name: str, value: Any) -> int:
     """Return the value of a field as a number.
 
     Raises:
@@ -102,4 +102,4 @@ def number_in(name: str, text: str) -> int:
     """
     # Python's `int` accepts digits of every script, signs and underscores, in quadratic time.
     plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
-    return bounded(name, int(text) if plain else text)
+    return check_bound(name, int(text) if plain else text)

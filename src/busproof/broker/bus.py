@@ -9,7 +9,15 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.direct_actions import act, deletable, delete, free, give_back, locked_by, rest
+from busproof.broker.direct_actions import (
+    act,
+    deletable,
+    delete,
+    find_locked,
+    free,
+    give_back,
+    rest,
+)
 from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
@@ -133,7 +141,7 @@ class Bus:
         """The maximum error of a timer, in microseconds."""
         return 0 if self._timers is None else HOSTILE_SLACK
 
-    def announced(self, entity: Entity) -> EntitySettings:
+    def requested_settings(self, entity: Entity) -> EntitySettings:
         """Return the settings that an entity's creator requested, even if timers err on purpose."""
         if self._timers is None:
             return entity.settings
@@ -199,14 +207,14 @@ class Bus:
         self.keep_time()
         return self.namespace.entities.get(path)
 
-    def known(self, path: str) -> Entity:
+    def find_entity(self, path: str) -> Entity:
         """Return the entity at a path, which must exist."""
         return self.namespace.entities[path]
 
     def ask(self, command: v.Command, connection: str) -> Answer:
         """Decide a request that is answered at once."""
         self.keep_time()
-        return self._decided(command, connection)
+        return self._decide(command, connection)
 
     def ask_all(self, commands: Sequence[v.Command], connection: str) -> list[Answer]:
         """Decide several requests atomically; if one is refused, its answer is the last."""
@@ -219,7 +227,7 @@ class Bus:
         self._is_kept = True
         try:
             for command in commands:
-                answers.append(self._decided(command, connection))
+                answers.append(self._decide(command, connection))
                 if (refused := answers[-1].refused) is not None:
                     self._take_back(commands, answers, decided_before, refused)
                     break
@@ -250,13 +258,13 @@ class Bus:
             self.traffic.count(command, answer.outcome, times=-1)
         self.decisions.refuse(decided_before, refused)
 
-    def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
+    def own_description(self, path: str) -> Description | None:  # noqa: ARG002 - for others
         """Return the bus's own description of an entity; `None` if the namespace's state serves."""
         return None
 
     def topics(self) -> list[str]:
         """Return the names of all topics."""
-        return [name for name in self.names() if self.known(name).kind is EntityKind.TOPIC]
+        return [name for name in self.names() if self.find_entity(name).kind is EntityKind.TOPIC]
 
     def subscriptions(self, topic: str) -> list[str]:
         """Return the paths of a topic's subscriptions."""
@@ -294,9 +302,9 @@ class Bus:
         self.act(lambda namespace: delete(namespace, left))
         return len(left)
 
-    def held(self, path: str, token: str) -> str | None:
+    def find_locked(self, path: str, token: str) -> str | None:
         """Return the name of the message with a lock token, or `None` if there is none."""
-        queued = locked_by(self.namespace.entities.get(path), token)
+        queued = find_locked(self.namespace.entities.get(path), token)
         return None if queued is None else queued.message.body
 
     def wait_for(
@@ -325,7 +333,7 @@ class Bus:
         session = None if entity is None else entity.sessions.get(session_id)
         return session is not None and session.holder == connection
 
-    def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - this bus gives one at a time
+    def receive_messages(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - this bus gives one at a time
         """Return the next answers for a receiver with credit for `most` messages."""
         answer = self.wait_for(command, connection)
         return () if answer is None else (answer,)
@@ -342,13 +350,13 @@ class Bus:
 
     def release(self, queue: str, token: str) -> None:
         """Release a locked message as if it had never been delivered."""
-        queued = locked_by(self.entity(queue), token)
+        queued = find_locked(self.entity(queue), token)
         if queued is not None:
             if self.watcher is not None:
                 self.watcher.note_release(queue, token)
             self.act(lambda namespace: give_back(namespace, queued))
 
-    def known_as(self, path: str) -> None:
+    def record_name(self, path: str) -> None:
         """Record the case that an entity's name was created with."""
         self._names[path.lower()] = path
 
@@ -396,7 +404,7 @@ class Bus:
             heard(changes)
         free(changes)
 
-    def _decided(self, command: v.Command, connection: str) -> Answer:
+    def _decide(self, command: v.Command, connection: str) -> Answer:
         answer = (self._timers or self._step)(command, connection)
         self.traffic.count(command, answer.outcome)
         if isinstance(command, NOTED):

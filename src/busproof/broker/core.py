@@ -10,7 +10,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content, Parsed, parse
-from busproof.broker.amqp.overlays import changed, remade
+from busproof.broker.amqp.overlays import overlay_action, remade
 from busproof.broker.amqp.refusals import (
     too_large,
     too_many_copies,
@@ -181,7 +181,7 @@ class Hub:
             self._says_next = now + SAYS_AGAIN
             self.warn("connections are refused: the process has reached its limit of open files")
 
-    def parsed(self, raw: bytes, *, checked: bool = False) -> Parsed:
+    def parse_message(self, raw: bytes, *, checked: bool = False) -> Parsed:
         """Parse a received message and give it a new name; `checked` if it has been validated.
 
         Raises:
@@ -196,7 +196,7 @@ class Hub:
             raise too_large(message.size or 0, LARGEST_STOOD_FOR)
         return parsed
 
-    def shown(self, view: v.MessageView) -> Content:
+    def read_content(self, view: v.MessageView) -> Content:
         """Return the content of a message to deliver: usually as it was sent.
 
         It differs if a subscription rule's action has changed the message, or if a bus other than
@@ -204,7 +204,7 @@ class Hub:
         """
         kept = self.contents.get(view.body)
         if kept is not None and self.bus.is_trusted:
-            return changed(view, kept) if RULE_NAME in view.properties else kept
+            return overlay_action(view, kept) if RULE_NAME in view.properties else kept
         return remade(view, kept)
 
     def wait(self, waiter: Waiter) -> None:
@@ -232,7 +232,7 @@ class Hub:
             if not self._waiting[path]:
                 del self._waiting[path]
 
-    def changed(self) -> None:
+    def schedule_serving(self) -> None:
         """Schedule serving the waiting links, because something has changed."""
         self.note()
         if self._waiting and (self._stirred or not self.bus.is_trusted):
@@ -297,7 +297,7 @@ class Hub:
 
     def is_exhausted(self, path: str, session_id: str | None) -> bool:
         """Return whether a receiver that was given a message finds no further one for now."""
-        entity = self.bus.known(path) if self.bus.is_regular else None
+        entity = self.bus.find_entity(path) if self.bus.is_regular else None
         if entity is None or entity.base.down:
             return False
         if session_id is None:
@@ -350,7 +350,7 @@ class Hub:
             return
         self._keep_time()
         if self._stirred or not self.bus.is_trusted:
-            self.changed()
+            self.schedule_serving()
 
     def _keep_time(self) -> None:
         """Run due timers, a slice at a time."""
@@ -370,10 +370,10 @@ class Hub:
         else:
             self.saver.tell(telling)
 
-    async def saved(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Wait until all decisions are durable."""
         if self.saver is not None:
-            await self.saver.saved()
+            await self.saver.wait_until_saved()
 
     def check_room(self) -> None:
         """Check that the store has room for more messages.

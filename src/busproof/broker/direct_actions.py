@@ -19,11 +19,11 @@ __all__ = [
     "check_change",
     "deletable",
     "delete",
+    "find_locked",
     "free",
     "give_back",
-    "listed",
-    "locked_by",
     "rest",
+    "session_names",
 ]
 
 GONE: Final = Message(body="")
@@ -78,7 +78,7 @@ def deletable(
                 yield None
 
 
-def listed(entity: Entity) -> Iterator[str | None]:
+def session_names(entity: Entity) -> Iterator[str | None]:
     """Yield the names of the sessions that have messages or a state (SESS-22), in any order.
 
     `None` is yielded now and then, because passing over many others takes long.
@@ -97,7 +97,7 @@ def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:
         namespace.rules.messages.consume(queued, Action.RECEIVE_AND_DELETE)
 
 
-def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
+def find_locked(entity: Entity | None, token: str) -> QueuedMessage | None:
     """Return the message with this lock token while it is locked, or `None`."""
     number = token.partition("/")[0]
     if entity is None or not number.isdecimal():

@@ -214,7 +214,7 @@ class Embedded:
         from busproof.broker.http_port import serve_http
         from busproof.broker.limits import Limits
         from busproof.broker.observability.event_log import Logged
-        from busproof.broker.server import Places, bus_for, started
+        from busproof.broker.server import Places, bus_for, start_broker
 
         # A debugger may stop the program between two requests, so nothing times out unasked.
         limits = Limits(idle=self._idle, http_idle=86_400)
@@ -233,7 +233,7 @@ class Embedded:
             return serve_http(hub, answering[0])
 
         keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
-        broker = await started(configured(), keys, places, http, limits)
+        broker = await start_broker(configured(), keys, places, http, limits)
         for warning in self._configuration.warnings:
             LOG.warning("%s", warning)
         self._begun.set_result((broker, answering[0]))
@@ -245,7 +245,7 @@ class Embedded:
         unknown = sorted(settings.keys() - set(known))
         if unknown:
             raise UsageError(f"{kind.__name__} has no {unknown[0]}; it has {', '.join(known)}")
-        values = {name: _in_microseconds(value) for name, value in settings.items()}
+        values = {name: _convert_durations(value) for name, value in settings.items()}
         try:
             command = kind(**values)
         except (TypeError, ValueError) as error:
@@ -255,11 +255,11 @@ class Embedded:
             bus = self._broker.hub.bus
             refused = bus.ask(command, "embedding").refused
             if refused is None:
-                bus.known_as(v.created_path(command))
-                self._broker.hub.changed()
+                bus.record_name(v.created_path(command))
+                self._broker.hub.schedule_serving()
             return refused
 
-        refused = self._within(create)
+        refused = self._run_in_thread(create)
         if refused is not None:
             raise UsageError(
                 f"the bus refuses to create {v.created_path(command)!r}: {refused.error.value}"
@@ -279,7 +279,7 @@ class Embedded:
                 return None
             return range(len(known.partitions))
 
-        partitions = self._within(numbers)
+        partitions = self._run_in_thread(numbers)
         if partitions is None:
             raise UsageError(f"there is no entity {entity!r}; create it first")
         return partitions
@@ -291,13 +291,13 @@ class Embedded:
         data = b"" if body is None else json.dumps(body).encode()
         method = "GET" if body is None else "POST"
         request = Request(method, f"/busproof/{what}", {"host": "localhost"}, data, HOST)
-        answer = self._within(lambda: self._administration.answer(request))
+        answer = self._run_in_thread(lambda: self._administration.answer(request))
         content = json.loads(answer.body)
         if answer.status >= 400:
             raise UsageError(content["error"])
         return content
 
-    def _within(self, do: Callable[[], Found]) -> Found:
+    def _run_in_thread(self, do: Callable[[], Found]) -> Found:
         """Run a function in the broker's thread and return its result."""
         if not self._thread.is_alive():
             raise UsageError("the broker has ended; use it inside the `with` block")
@@ -323,7 +323,7 @@ def _result_of(asked: Future[Found]) -> Found:
         ) from None
 
 
-def _in_microseconds(value: Any) -> Any:
+def _convert_durations(value: Any) -> Any:
     return value // timedelta(microseconds=1) if isinstance(value, timedelta) else value
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.broker.amqp.refusals import Refusal, disabled
+from busproof.broker.amqp.refusals import Refusal, refuse_disabled
 from busproof.broker.names import belongs_to
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
@@ -63,7 +63,7 @@ class Statuses:
             return None
         status = STATUSES[text]
         permitted = {"Send": status.takes, "Listen": status.gives}
-        return None if permitted.get(right, True) else disabled(path, text)
+        return None if permitted.get(right, True) else refuse_disabled(path, text)
 
     def check(self, right: str, path: str) -> None:
         """Check that an entity is enabled for this right.

@@ -36,14 +36,14 @@ class FaultyBus(Bus):
             self._met[path] = entity
         return entity
 
-    def known(self, path: str) -> Entity:
+    def find_entity(self, path: str) -> Entity:
         """Return an entity that exists or existed."""
         return self.namespace.entities.get(path) or self._met[path]
 
-    def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
+    def receive_messages(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
         """Receive messages; if there is credit for several, receive them by one command."""
         if most == 1:
-            return super().given(command, most, connection)
+            return super().receive_messages(command, most, connection)
         several = v.ReceiveBatch(
             queue=command.queue, count=most, mode=command.mode, session_id=command.session_id
         )
@@ -59,7 +59,7 @@ class FaultyBus(Bus):
         )
         return self.ask(command, "peek")
 
-    def described(self, path: str) -> Description | None:
+    def own_description(self, path: str) -> Description | None:
         """Return the description that the mutant gives of an entity.
 
         Raises:
@@ -70,7 +70,7 @@ class FaultyBus(Bus):
             return None
         of_topic = entity.kind is EntityKind.TOPIC
         command = v.GetTopic(topic=path) if of_topic else v.GetQueue(queue=path)
-        outcome = self._looked_up(command, path)
+        outcome = self._look_up(command, path)
         return outcome.description if isinstance(outcome, v.Described | v.TopicDescribed) else None
 
     def topics(self) -> list[str]:
@@ -79,7 +79,7 @@ class FaultyBus(Bus):
         Raises:
             Refusal: the mutant refuses.
         """
-        return self._listed(v.ListTopics(), "")
+        return self._list(v.ListTopics(), "")
 
     def subscriptions(self, topic: str) -> list[str]:
         """Return the paths of the subscriptions that the mutant lists.
@@ -87,7 +87,7 @@ class FaultyBus(Bus):
         Raises:
             Refusal: the mutant refuses.
         """
-        names = self._listed(v.ListSubscriptions(topic=topic), topic)
+        names = self._list(v.ListSubscriptions(topic=topic), topic)
         return [v.subscription_path(topic, name) for name in names]
 
     def names(self) -> list[str]:
@@ -110,11 +110,11 @@ class FaultyBus(Bus):
     def forget(self, path: str) -> None:
         """Keep all names, because the mutant may serve an entity for longer than it should."""
 
-    def _listed(self, command: v.ListTopics | v.ListSubscriptions, path: str) -> list[str]:
-        outcome = self._looked_up(command, path)
+    def _list(self, command: v.ListTopics | v.ListSubscriptions, path: str) -> list[str]:
+        outcome = self._look_up(command, path)
         return sorted(outcome.names) if isinstance(outcome, v.Listed) else []
 
-    def _looked_up(self, command: v.Command, path: str) -> v.Outcome:
+    def _look_up(self, command: v.Command, path: str) -> v.Outcome:
         answer = self.ask(command, BY)
         if (refusal := refusal_of(answer, path)) is not None:
             raise refusal

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from busproof.broker.admin.endpoint import Administration
 from busproof.broker.core import Hub
-from busproof.broker.http_requests import Answer, Later, Request, Room, served
+from busproof.broker.http_requests import Answer, Later, Request, Room, make_handler
 from busproof.broker.rest.addresses import address_of
 from busproof.broker.rest.messages import Messages
 
@@ -31,4 +31,4 @@ def serve_http(
             return administration.answer(request)
         return messages.answer(request, address)
 
-    return served(answer, hub.saved, hub.limits, admit, hub.rota.take, hub.budget)
+    return make_handler(answer, hub.wait_until_saved, hub.limits, admit, hub.rota.take, hub.budget)

@@ -15,7 +15,7 @@ from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
 
-__all__ = ["Answer", "Handler", "Later", "Request", "Room", "room_for", "served"]
+__all__ = ["Answer", "Handler", "Later", "Request", "Room", "make_handler", "room_for"]
 
 PLAIN: Final = ("", "identity")
 MOST_CHUNKS: Final = 10_000
@@ -126,7 +126,7 @@ def _all(_: Request) -> Room:
     return room_for(THROWN_AWAY)
 
 
-def served(
+def make_handler(
     handler: Handler,
     kept: Callable[[], Awaitable[None]] = _at_once,
     limits: Limits = ALL_DEFAULT,

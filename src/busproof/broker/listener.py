@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
-__all__ = ["SPARE", "SPARE_FOR_HTTP", "guarded", "need_files", "open_files"]
+__all__ = ["SPARE", "SPARE_FOR_HTTP", "guard_servers", "need_files", "open_files"]
 
 SPARE: Final = 40
 """Open files that AMQP connections leave for HTTP, the store and everything else."""
@@ -111,7 +111,7 @@ class Listener(socket.socket):
             self._reserve = os.open(os.devnull, os.O_RDONLY)
 
 
-async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> list[Any]:
+async def guard_servers(opening: Opening, spare: int, refused: Callable[[], None]) -> list[Any]:
     """Open servers that refuse connections before the process runs out of open files.
 
     Args:

@@ -11,7 +11,7 @@ from busproof import vocabulary as v
 from busproof.broker.amqp.dispositions import REASON
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import Content
-from busproof.broker.storage.payload_codec import unpacked
+from busproof.broker.storage.payload_codec import unpack
 
 __all__ = ["OF_STATE", "Contents", "Counted", "Name"]
 
@@ -41,7 +41,7 @@ class Name(str):
         """The content of the message."""
         if isinstance(self.packed, bytes):
             # Decode it only when needed: starting with a million stored messages decodes none.
-            self.packed = unpacked(self.packed)
+            self.packed = unpack(self.packed)
         return self.packed
 
 

@@ -76,7 +76,7 @@ class Saving(Protocol):
     def tell(self, telling: Callable[[], object]) -> None:
         """Run a callback once all decisions are written."""
 
-    async def saved(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Wait until all decisions are written."""
 
     def check_room(self) -> None:

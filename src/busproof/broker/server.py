@@ -19,9 +19,9 @@ from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
 from busproof.broker.faulty import FaultyBus
 from busproof.broker.limits import ALL_DEFAULT, Limits
-from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
+from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guard_servers
 from busproof.broker.shared_port import SharedPort
-from busproof.broker.tls import Handshakes, secured
+from busproof.broker.tls import Handshakes, speak_tls
 from busproof.errors import UsageError
 from busproof.model.rules import NO_FAULT, Families
 from busproof.spec import load
@@ -34,7 +34,7 @@ __all__ = [
     "Broker",
     "Places",
     "bus_for",
-    "started",
+    "start_broker",
 ]
 
 PORT: Final = "--port"
@@ -132,7 +132,7 @@ def _cannot_forward(command: Created) -> str:
     return f"{command} is impossible: the entity that it belongs to is not in the configuration"
 
 
-def _called(command: Created) -> str:
+def _name_of(command: Created) -> str:
     if isinstance(command, v.AddRule | v.RemoveRule):
         return f"rule '{command.rule}'"
     return f"'{v.created_path(command)}'"
@@ -149,16 +149,16 @@ def _create(bus: Bus, command: Created, place: str) -> str | None:
         path = v.created_path(command)
         if refused is not None and _is_unpartitioned_premium(bus):
             refused = bus.ask(attrs.evolve(command, partitioned=False), "configuration").refused
-        if refused is None and not bus.known(path).settings.partitioned:
+        if refused is None and not bus.find_entity(path).settings.partitioned:
             warning = (
                 f"{place}: EnablePartitioning of '{path}' has no effect: a Premium namespace is "
                 "partitioned as a whole, by NamespacePartitions"
             )
     if refused is not None:
-        what = _called(command)
+        what = _name_of(command)
         raise UsageError(f"{place}: the bus refuses to create {what}: {refused.error.value}")
     if not isinstance(command, v.AddRule | v.RemoveRule):
-        bus.known_as(v.created_path(command))
+        bus.record_name(v.created_path(command))
     return warning
 
 
@@ -232,7 +232,7 @@ class Broker:
             connection.drop()
 
 
-async def started(
+async def start_broker(
     bus: Bus,
     keys: Keys,
     places: Places,
@@ -278,8 +278,8 @@ def _openings(
         port: int, spoken: Callable[[], asyncio.Protocol], tls: ssl.SSLContext | None = None
     ) -> Callable[..., Any]:
         place = {"host": places.host, "port": port}
-        factory = spoken if tls is None else secured(tls, spoken, handshakes)
-        return lambda **how: loop.create_server(factory, **_placed(place, how))
+        factory = spoken if tls is None else speak_tls(tls, spoken, handshakes)
+        return lambda **how: loop.create_server(factory, **_place_arguments(place, how))
 
     if places.port is not None:
         yield PORT, speaking(places.port, make)
@@ -290,7 +290,7 @@ def _openings(
     yield ADMIN_PORT, speaking(places.admin_port, converse, places.admin_tls)
 
 
-def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+def _place_arguments(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments for a server: its bound socket, or its address."""
     return how if "sock" in how else place | how
 
@@ -306,7 +306,7 @@ async def _listening(
         WEBSOCKET_PORT: places.websocket_port,
     }.get(option, places.admin_port)
     try:
-        return await guarded(opening, spare, hub.refuse_for_files)
+        return await guard_servers(opening, spare, hub.refuse_for_files)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(

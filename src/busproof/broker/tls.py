@@ -11,7 +11,7 @@ from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable
 from typing import Final, cast
 
-__all__ = ["Handshakes", "secured"]
+__all__ = ["Handshakes", "speak_tls"]
 
 MOST: Final = 500
 """Maximum number of handshakes in progress."""
@@ -57,7 +57,7 @@ class Handshakes:
         self._freed()
 
 
-def secured(
+def speak_tls(
     context: ssl.SSLContext, make: Callable[[], asyncio.Protocol], handshakes: Handshakes
 ) -> Callable[[], asyncio.BaseProtocol]:
     """Return a factory of protocols that speak TLS, for a server without TLS of its own.

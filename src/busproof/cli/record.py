@@ -137,7 +137,7 @@ def _trusted(authority: Path | None) -> ssl.SSLContext:
 
 def _certificate(args: Options) -> ssl.SSLContext | None:
     from busproof.broker.admin.access import is_local
-    from busproof.broker.auth.certificates import Certificate, made
+    from busproof.broker.auth.certificates import Certificate, make_context
 
     if args.tls_cert is not None:
         if args.tls is not None:
@@ -146,7 +146,7 @@ def _certificate(args: Options) -> ssl.SSLContext | None:
     if args.tls_key is not None:
         raise UsageError("--tls-key is of no use without --tls-cert")
     if args.tls is not None:
-        return made((args.host, *args.tls_name), args.tls)
+        return make_context((args.host, *args.tls_name), args.tls)
     if not is_local(args.host) and not args.allow_plain:
         raise UsageError(
             f"tokens of clients would reach --host {args.host} unencrypted; give --tls or "

@@ -119,7 +119,7 @@ async def _serve(args: Options) -> int:
     from busproof.broker.core import Hub
     from busproof.broker.http_port import serve_http
     from busproof.broker.observability.event_log import Silent, journal
-    from busproof.broker.server import bus_for, started
+    from busproof.broker.server import bus_for, start_broker
 
     _check_store(args)
     configuration = attrs.evolve(_configuration(args), **_namespace(args))
@@ -151,7 +151,7 @@ async def _serve(args: Options) -> int:
         return serve_http(hub, Administration(hub, warn, protection.control, protection.metrics))
 
     try:
-        broker = await started(bus, protection.keys, protection.places, http, limits)
+        broker = await start_broker(bus, protection.keys, protection.places, http, limits)
     except UsageError:
         if kept is not None:
             kept.close()

@@ -17,7 +17,7 @@ from busproof.broker.amqp.sections import (
     FOOTER,
     HEADER,
     PROPERTIES,
-    checked_properties,
+    check_properties,
     pairs_of,
     sections_of,
     text_of,
@@ -179,7 +179,7 @@ def _content(raw: bytes, privacy: Privacy, *, is_sent: bool) -> Content:
             body.append(_value(raw, begins, end))
     reason = application.pop(REASON, None)
     application.pop(DESCRIPTION, None)
-    texts = checked_properties(properties)
+    texts = check_properties(properties)
     kept = application
     if not privacy.keeps_properties:
         texts = [privacy.text(text) for text in texts]

@@ -63,7 +63,7 @@ class Trial:
     async def begin(self) -> None:
         """An empty namespace, but for one message that nobody has a right to."""
         self.hub.begin(bus())
-        parsed = self.hub.parsed(bytes(ProtonMessage(b"kept", inferred=True).encode()))
+        parsed = self.hub.parse_message(bytes(ProtonMessage(b"kept", inferred=True).encode()))
         self.hub.bus.ask(Send(queue="q", message=parsed.message), "test")
         self.hub.contents.keep(parsed.message.body, parsed.content)
         await asyncio.sleep(0)

@@ -9,7 +9,7 @@ from proton import Message as ProtonMessage
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import Handshake
 from busproof.broker.amqp.messages import parse
-from busproof.broker.amqp.unreadable import decoded
+from busproof.broker.amqp.unreadable import decode_completely
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.durations import microseconds_in
 from busproof.broker.configuration.emulator import Configuration
@@ -99,8 +99,8 @@ def test_a_map_whose_keys_python_cannot_have_is_no_request(key: Any) -> None:
     body = bytes(inner.encode()) + b"\x40"
     whole = b"\x00\x53\x77\xc1" + bytes([len(body) + 1, 2]) + body
     with pytest.raises(ValueError, match="no AMQP message"):
-        decoded(whole)
-    assert {"a": 1} == decoded(of({"a": 1})).body
+        decode_completely(whole)
+    assert {"a": 1} == decode_completely(of({"a": 1})).body
 
 
 def test_a_filter_whose_keys_python_cannot_have_is_unreadable() -> None:

@@ -234,7 +234,7 @@ def test_a_store_shows_its_commits(start: Start, tmp_path: Path) -> None:
 def counted(*commands: Send | Schedule) -> Traffic:
     bus = Bus(profile_for(load()), clock="virtual")
     bus.ask(CreateQueue(queue="q", partitioned=True), "test")
-    bus.known_as("q")
+    bus.record_name("q")
     bus.ask_all(commands, "test")
     return bus.traffic
 
@@ -264,7 +264,7 @@ def test_an_entity_that_is_gone_is_forgotten_with_its_counts() -> None:
     bus = Bus(profile_for(load()), clock="virtual")
     for name in ("q", "queue"):
         bus.ask(CreateQueue(queue=name), "test")
-        bus.known_as(name)
+        bus.record_name(name)
         bus.ask(Send(queue=name, message=Message(body="a")), "test")
     bus.ask(Send(queue="none", message=Message(body="a")), "test")
     bus.ask(DeleteQueue(queue="q"), "test")

@@ -259,7 +259,7 @@ def test_every_entity_of_a_partitioned_namespace_is_partitioned(path: Path) -> N
         bus.namespace.profile.kind,
         bus.namespace.profile.messaging_units,
     )
-    assert [2, 2] == [len(bus.known(name).partitions) for name in ("q", "t")]
+    assert [2, 2] == [len(bus.find_entity(name).partitions) for name in ("q", "t")]
 
 
 def test_a_regular_entity_of_a_partitioned_namespace_is_refused(path: Path) -> None:
@@ -398,7 +398,7 @@ def test_partitioning_of_an_entity_in_premium_has_no_effect(path: Path) -> None:
         found = configured(path, json.dumps(text))
         for _ in range(2):
             bus = bus_for(found)
-        assert {False} == {bus.known(name).settings.partitioned for name in ("q", "t")}
+        assert {False} == {bus.find_entity(name).settings.partitioned for name in ("q", "t")}
         first, second = found.warnings
         assert "EnablePartitioning of 'q' has no effect" in first
         assert "EnablePartitioning of 't' has no effect" in second

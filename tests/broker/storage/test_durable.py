@@ -259,7 +259,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
         saver = keeping.attach(hub, lambda: None)
         if first:
             hub.say_status("q", "Disabled")
-            await hub.saved()
+            await hub.wait_until_saved()
         found = dict(hub.statuses.said)
         hub.close()
         saver.close()

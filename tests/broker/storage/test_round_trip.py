@@ -14,7 +14,7 @@ from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content
 from busproof.broker.payloads import Contents, Name
 from busproof.broker.storage.change_log import ChangeLog
-from busproof.broker.storage.recovery import Loaded, loaded
+from busproof.broker.storage.recovery import Loaded, load_store
 from busproof.broker.storage.rows import DURABLE
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
@@ -99,7 +99,7 @@ class Kept:
             self.store.close()
             self.store = Store(self.folder)
         namespace = new_namespace(self.namespace.profile)
-        return namespace, loaded(self.store, namespace)
+        return namespace, load_store(self.store, namespace)
 
     def restart(self) -> None:
         namespace, found = self.read(anew=True)

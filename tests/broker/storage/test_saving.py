@@ -15,7 +15,7 @@ from busproof.broker.core import Hub
 from busproof.broker.storage import store
 from busproof.broker.storage.change_log import ChangeLog
 from busproof.broker.storage.commits import Saver
-from busproof.broker.storage.databases import Full, damaged
+from busproof.broker.storage.databases import Full, damage_error
 from busproof.broker.storage.startup import Keeping
 from busproof.broker.storage.store import Store
 from busproof.errors import ConformanceError, UsageError
@@ -74,7 +74,7 @@ def test_nobody_hears_of_what_is_not_written(tmp_path: Path, synced: bool) -> No
         hub.tell(lambda: heard.append("a"))
         hub.tell(lambda: heard.append("b"))
         assert ["before"] == heard
-        await hub.saved()
+        await hub.wait_until_saved()
         assert ["before", "a", "b"] == heard
         assert not saver.log.any
 
@@ -108,7 +108,7 @@ def test_full_disk_delays_answers_until_there_is_space(
         assert [] == heard
         with pytest.raises(Refusal, match="disk of the store is full"):
             hub.check_room()
-        await hub.saved()
+        await hub.wait_until_saved()
         assert ["a"] == heard
         monkeypatch.setattr(Store, "begin", begin)
         while saver.is_full:
@@ -148,7 +148,7 @@ def test_a_store_that_breaks_ends_the_broker_and_nobody_gets_an_answer(
     """With the sentence that says which file it is."""
 
     def broken(store: Store, *_: object) -> None:
-        raise damaged(store.folder / "partition-0.db", "disk I/O error")
+        raise damage_error(store.folder / "partition-0.db", "disk I/O error")
 
     heard: list[str] = []
 
@@ -171,7 +171,7 @@ def test_time_goes_on_while_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mon
     async def look(hub: Hub, _: Saver) -> None:
         moments.append(hub.bus.now)  # what comes after the last commit is not written down
         send(hub, "x")
-        await hub.saved()
+        await hub.wait_until_saved()
 
     on(tmp_path, look)
     monkeypatch.setattr("busproof.broker.bus.time.time", lambda: 4_000_000_000.0)
@@ -196,13 +196,13 @@ def test_unexpected_exception_in_a_commit_ends_the_broker_once(
         raise OverflowError("int too big to convert")
 
     async def tried(hub: Hub, saver: Saver) -> None:
-        await hub.saved()
+        await hub.wait_until_saved()
         monkeypatch.setattr(ChangeLog, method, fail)
         send(hub, "a")
         hub.tell(lambda: heard.append("a"))
         for _ in range(20):
             await asyncio.sleep(0)
-            hub.changed()
+            hub.schedule_serving()
             hub.tell(lambda: heard.append("b"))
         assert saver.log is not None
 
@@ -228,11 +228,11 @@ def test_unexpected_exception_of_the_store_ends_the_broker_once(
         raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
 
     async def tried(hub: Hub, _: Saver) -> None:
-        await hub.saved()
+        await hub.wait_until_saved()
         monkeypatch.setattr(Store, method, fail)
         for body in "abc":
             send(hub, body)
-            hub.changed()
+            hub.schedule_serving()
             await asyncio.sleep(0.02)
 
     keeping = on(tmp_path, tried, synced=synced)
@@ -253,7 +253,7 @@ def test_answer_that_cannot_be_given_keeps_no_other_back(tmp_path: Path) -> None
             send(hub, body)
             hub.tell(fail)
             hub.tell(partial(heard.append, body))
-            await hub.saved()
+            await hub.wait_until_saved()
 
     on(tmp_path, tried)
     assert ["a", "b"] == heard
@@ -269,7 +269,7 @@ def test_all_logs_stay_short_though_each_commit_is_large(
         for commit in range(150):
             for number in range(64):
                 send(hub, f"{commit}-{number}")
-            await hub.saved()
+            await hub.wait_until_saved()
         longest = max(log.stat().st_size for log in tmp_path.glob("*-wal"))
         assert longest < 1_000_000
 

@@ -12,10 +12,10 @@ from busproof.broker.amqp.messages import Content
 from busproof.broker.bus import Bus
 from busproof.broker.payloads import Contents
 from busproof.broker.storage.change_log import ChangeLog
-from busproof.broker.storage.codec import read, written
+from busproof.broker.storage.codec import encode_value, read
 from busproof.broker.storage.databases import Database, Full
-from busproof.broker.storage.payload_codec import packed, unpacked
-from busproof.broker.storage.recovery import loaded
+from busproof.broker.storage.payload_codec import pack, unpack
+from busproof.broker.storage.recovery import load_store
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.errors import UsageError
@@ -71,7 +71,7 @@ def held(folder: Path) -> dict[str, list[str]]:
     """Each entity, and the messages that it has when the store is opened."""
     store, namespace = Store(folder), empty()
     try:
-        loaded(store, namespace)
+        load_store(store, namespace)
     finally:
         store.close()
     return {
@@ -171,7 +171,7 @@ def test_rows_of_a_deleted_entity_belong_to_no_other_entity(
         )
     )
     store.finish(gone)
-    found = loaded(store, namespace := empty())
+    found = load_store(store, namespace := empty())
     assert "aside" not in namespace.entities
     assert {4} == {number for numbers in found.strays.values() for number in numbers}
     forwarding.log.clear(found.strays)
@@ -334,7 +334,7 @@ def test_a_text_that_says_nothing_known_is_an_error() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             read(text, body=None)
-    assert Message(body="a") == read(written(Message(body="a")))
+    assert Message(body="a") == read(encode_value(Message(body="a")))
 
 
 @pytest.mark.parametrize(
@@ -357,10 +357,10 @@ def test_a_text_that_says_nothing_known_is_an_error() -> None:
 )
 def test_packed_content_is_unpacked_unchanged(content: Content) -> None:
     """Each part of it."""
-    assert content == unpacked(packed(content))
+    assert content == unpack(pack(content))
 
 
 def test_bytes_that_are_too_few_were_not_packed() -> None:
     """And say so."""
     with pytest.raises(ValueError, match="3 bytes are no message"):
-        unpacked(b"abc")
+        unpack(b"abc")

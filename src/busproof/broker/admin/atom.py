@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import attrs
 
-from busproof.broker.admin.parsing import parsed_xml
+from busproof.broker.admin.parsing import parse_xml
 from busproof.broker.configuration.durations import microseconds_in
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "Description",
     "Entry",
     "Unreadable",
-    "as_written",
     "counts_element",
     "element_of",
     "error",
@@ -26,7 +25,8 @@ __all__ = [
     "microseconds",
     "public_feed",
     "read_description",
-    "written",
+    "strip_namespaces",
+    "write_description",
 ]
 
 ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -81,7 +81,7 @@ def read_description(body: bytes) -> Description:
     if "<!" in text.replace("<![CDATA[", "").replace("<!--", ""):
         raise Unreadable("The body declares a document type, which is not accepted.")
     try:
-        top = parsed_xml(text)
+        top = parse_xml(text)
     except (ET.ParseError, ValueError) as problem:
         raise Unreadable(f"The body is not XML: {problem}.") from None
     content = top.find(f"{{{ATOM}}}content")
@@ -102,7 +102,7 @@ def microseconds(text: str, name: str) -> int:
     return duration
 
 
-def written(kind: str, properties: Mapping[str, str | ET.Element]) -> ET.Element:
+def write_description(kind: str, properties: Mapping[str, str | ET.Element]) -> ET.Element:
     """Return a description with its properties in the given order.
 
     Names are written with the service's prefixes, because some clients ignore namespaces.
@@ -129,7 +129,7 @@ def element_of(text: str) -> ET.Element:
     return ET.fromstring(text)  # noqa: S314 - written by the broker, without a document type
 
 
-def as_written(element: ET.Element) -> ET.Element:
+def strip_namespaces(element: ET.Element) -> ET.Element:
     """Return part of a client's description with names that do not need a namespace."""
     names = {name.replace(f"{{{XSI}}}", "i:"): text for name, text in element.attrib.items()}
     copied = ET.Element(element.tag.rpartition("}")[2], names)
@@ -138,7 +138,7 @@ def as_written(element: ET.Element) -> ET.Element:
         copied.set("xmlns:d6p1", SPAN if kind.endswith("duration") else XSD)
         copied.set("i:type", f"d6p1:{kind.rpartition(':')[2]}")
     copied.text = element.text
-    copied.extend(as_written(child) for child in element)
+    copied.extend(strip_namespaces(child) for child in element)
     return copied
 
 

@@ -19,10 +19,10 @@ __all__ = [
     "GREATEST_MESSAGE",
     "SINCE",
     "Said",
-    "described",
-    "echoed",
+    "describe_entity",
+    "echo_description",
     "kind_of",
-    "normalized",
+    "normalize",
     "settings_of",
     "title",
 ]
@@ -177,7 +177,7 @@ def kind_of(entity: Entity) -> str:
     return entity.kind.value.capitalize()
 
 
-def described(
+def describe_entity(
     bus: Bus,
     path: str,
     known: Written,
@@ -198,7 +198,7 @@ def described(
         version: the api-version of the request; older ones know fewer properties.
         counted: whether the client reads the entity, and is told how many messages it has.
     """
-    entity = bus.known(path)
+    entity = bus.find_entity(path)
     dead, stuck = entity.dead_letters, entity.transfers
     later = len(entity.scheduled)
     letters = 0 if dead is None else len(dead.messages)
@@ -213,7 +213,7 @@ def described(
         **DEFAULTS,
         "SupportOrdering": _word(not entity.settings.partitioned),
         "MaxMessageSizeInKilobytes": str(GREATEST_MESSAGE[bus.namespace.profile.tier]),
-        **normalized(known.said),
+        **normalize(known.said),
         **settings_of(bus, entity),
         **times,
         "AuthorizationRules": _keys_element(known),
@@ -228,14 +228,14 @@ def described(
     if entity.base.down:
         properties["EntityAvailabilityStatus"] = "Limited"
     properties["MessageCount"] = str(len(entity.messages) + letters + later)
-    description = bus.described(path)
+    description = bus.own_description(path)
     subscriptions = entity.subscriptions or ()
     properties["SubscriptionCount"] = str(len(subscriptions))
     filters = [rule.filter for subscription in subscriptions for rule in subscription.rules]
     correlations = sum(isinstance(condition, v.CorrelationFilter) for condition in filters)
     properties["SqlFilterCount"] = str(len(filters) - correlations)
     properties["CorrelationFilterCount"] = str(correlations)
-    properties |= _as_told(description)
+    properties |= _own_properties(description)
     if isinstance(description, v.QueueDescription):
         undeliverable = description.transfer_dead_letters
         counts["TransferDeadLetterMessageCount"] = undeliverable or 0
@@ -247,7 +247,7 @@ def described(
     return _description(entity, names, properties, version)
 
 
-def echoed(
+def echo_description(
     entity: Entity, description: atom.Description, keys: Written, version: str | None
 ) -> ET.Element:
     """Return the answer to the update of a queue or topic: what the client wrote.
@@ -255,7 +255,7 @@ def echoed(
     It has no more than that, in the order of descriptions, and a time of the update that says
     nothing.
     """
-    properties: dict[str, str | ET.Element] = dict(normalized(description.said()))
+    properties: dict[str, str | ET.Element] = dict(normalize(description.said()))
     properties["UpdatedAt"] = f"{NEVER}Z"
     if description.child("AuthorizationRules") is not None:
         properties["AuthorizationRules"] = _keys_element(keys)
@@ -271,17 +271,17 @@ def _description(
     """Return those of the properties that the api-version knows, in the order of their names."""
     known = [name for name in names if version is None or version >= SINCE.get(name, "")]
     told = {name: properties[name] for name in known if name in properties}
-    return atom.written(f"{kind_of(entity)}Description", told)
+    return atom.write_description(f"{kind_of(entity)}Description", told)
 
 
 def _keys_element(known: Written) -> ET.Element:
     """Return the authorization rules of an entity as XML, an empty element if it has none."""
     if known.keys:
-        return atom.as_written(atom.element_of(known.keys))
+        return atom.strip_namespaces(atom.element_of(known.keys))
     return ET.Element("AuthorizationRules")
 
 
-def normalized(said: Said) -> dict[str, str]:
+def normalize(said: Said) -> dict[str, str]:
     """Return properties as the service writes them: durations in their shortest form."""
     texts = dict(said)
     for name in WRITTEN_DURATIONS & texts.keys():
@@ -291,7 +291,7 @@ def normalized(said: Said) -> dict[str, str]:
     return texts
 
 
-def _as_told(description: Description | None) -> dict[str, str]:
+def _own_properties(description: Description | None) -> dict[str, str]:
     """Return the properties that a bus other than the model states in its description."""
     if description is None:
         return {}
@@ -314,7 +314,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
 
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
     """Return an entity's settings and size in bytes, by their names in the administration API."""
-    settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
+    settings, sizes = bus.requested_settings(entity), bus.namespace.rules.sizes
     size = sizes.greatest_size(entity)
     life = settings.time_to_live
     properties = {

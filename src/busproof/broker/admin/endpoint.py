@@ -81,7 +81,7 @@ class Administration:
 
     def admit(self, head: Request) -> Answer | Room:
         """Answer a request if its head is enough to refuse it, before its body is read."""
-        answer = self._replied(head, self._objection)
+        answer = self._reply(head, self._objection)
         if answer is None:
             return room_for(self._hub.limits.http_body)
         self._tell(head, answer)
@@ -93,7 +93,7 @@ class Administration:
             listener.note_request(
                 request.method, request.target, request.headers, request.connection
             )
-        answer = self._replied(request, self._answered)
+        answer = self._reply(request, self._answer)
         self._tell(request, answer)
         return answer
 
@@ -107,7 +107,7 @@ class Administration:
                 status=answer.status,
             )
 
-    def _replied(
+    def _reply(
         self,
         request: Request,
         answered: Callable[[Request, str, Mapping[str, str]], Answered],
@@ -131,7 +131,7 @@ class Administration:
         self,
         head: Request,
         path: str,
-        query: Mapping[str, str],  # noqa: ARG002 - as `_answered`
+        query: Mapping[str, str],  # noqa: ARG002 - as `_answer`
     ) -> Answer | None:
         """Return the refusal of a request with a body, or `None` if the body may be read."""
         if path in BODILESS:
@@ -141,16 +141,16 @@ class Administration:
             return None
         return self._entities.admit(head)
 
-    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
+    def _answer(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
         if path == HEALTH:
             return _json({"status": "healthy", "message": "Service is healthy."})
         if path in (OWN, OVERVIEW) and request.method == "GET":
-            return self._seen(request, path)
+            return self._serve_status(request, path)
         if path == MOVING and request.method == "GET" and self._hub.moving is not None:
             self._check_control(request, looks=True)
             return _page(self._hub.moving(), STILL)
         if path == METRICS and request.method == "GET":
-            return self._measured(request)
+            return self._measure(request)
         if path.startswith(OWN):
             self._check_control(request)
             return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
@@ -160,12 +160,12 @@ class Administration:
         if (objection := self._control.objection(request, looks=looks)) is not None:
             raise Problem(*objection)
 
-    def _measured(self, request: Request) -> Answer:
+    def _measure(self, request: Request) -> Answer:
         if (objection := self._may_measure.objection(request)) is not None:
             raise Problem(*objection)
         return self._metrics.answer(request.headers.get("accept", ""))
 
-    def _seen(self, request: Request, path: str) -> Answer:
+    def _serve_status(self, request: Request, path: str) -> Answer:
         """Serve the status page, which has no data, or its data, which may require a token."""
         if path == OVERVIEW or self._control.token is None:
             self._check_control(request, looks=True)
@@ -231,7 +231,7 @@ class Administration:
         if bus.epoch + bus.now + duration > LAST_MOMENT_OF_CLOCK:
             raise Problem(400, "The clock cannot be moved beyond the year 9899.")
         bus.advance(duration, more=more)
-        self._hub.changed()
+        self._hub.schedule_serving()
         return self._clock()
 
     def _begin(self, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -287,9 +287,9 @@ class Administration:
             raise Problem(400, f"The model refuses it: {refused.error.value}.")
         event = "partition-down" if down else "partition-up"
         self._hub.journal.info(event, entity=path, partition=partition)
-        self._hub.changed()
+        self._hub.schedule_serving()
         known = bus.namespace.entities.get(path)
-        return {} if known is None else self._described(known)
+        return {} if known is None else self._describe(known)
 
     def _restore(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Add a partitioned queue that was created before the tier disallowed it (PREM-03)."""
@@ -307,8 +307,8 @@ class Administration:
         refused = bus.ask(command, "administration").refused
         if refused is not None:
             raise Problem(409, f"{name!r} cannot be there from before: {refused.error.value}.")
-        bus.known_as(name)
-        self._hub.changed()
+        bus.record_name(name)
+        self._hub.schedule_serving()
         return {}
 
     def _state(self) -> dict[str, Any]:
@@ -326,11 +326,11 @@ class Administration:
             "readings": dict(sorted({**profile.readings, **readings}.items())),
             **self._clock(),
             "connections": len(self._hub.connections),
-            "entities": {name: self._described(entities[name]) for name in names[:MOST_TOLD]},
+            "entities": {name: self._describe(entities[name]) for name in names[:MOST_TOLD]},
             "entities_left_out": max(0, len(names) - MOST_TOLD),
         }
 
-    def _described(self, entity: Entity) -> dict[str, Any]:
+    def _describe(self, entity: Entity) -> dict[str, Any]:
         tally, dead = self._hub.tallies.of(entity), entity.dead_letters
         return {
             "kind": kind_of(entity),

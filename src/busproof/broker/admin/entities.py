@@ -12,7 +12,7 @@ from busproof import vocabulary as v
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import (
     DEFAULTS,
-    echoed,
+    echo_description,
     kind_of,
 )
 from busproof.broker.admin.entity_requests import (
@@ -29,7 +29,7 @@ from busproof.broker.admin.subscription_rules import (
     first_rule_in,
     replacing_default,
 )
-from busproof.broker.admin.updates import managed, updated
+from busproof.broker.admin.updates import manage_entity, update_entity
 from busproof.broker.admin.written_entities import VERSION, WrittenEntities
 from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.amqp.subscription_rules import count_rule
@@ -99,13 +99,13 @@ class Entities:
         if (refused := self.admit(request)) is not None:
             return refused
         try:
-            return self._answered(request, path, dict(parse_qsl(url.query)))
+            return self._answer(request, path, dict(parse_qsl(url.query)))
         except Refusal as refusal:
-            return self._refused(request, path, refusal.status, refusal.description)
+            return self._refuse(request, path, refusal.status, refusal.description)
         except atom.Unreadable as problem:
-            return self._refused(request, path, problem.status, problem.sentence)
+            return self._refuse(request, path, problem.status, problem.sentence)
 
-    def _refused(self, request: Request, path: str, status: int, sentence: str) -> Answer:
+    def _refuse(self, request: Request, path: str, status: int, sentence: str) -> Answer:
         """Return a refusal; those to create or update queues and topics have a sub-code."""
         of_whole = request.method == "PUT" and v.SUBSCRIPTIONS not in path.lower()
         if of_whole and status in PHRASES:
@@ -131,7 +131,7 @@ class Entities:
         if "Manage" not in claim.rights:
             raise atom.Unreadable("The Manage claim is required for this operation.", 401)
 
-    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
+    def _answer(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
         parts = path.split("/")
         low = [part.lower() for part in parts]
         if request.method == "GET" and self._is_vacant(path):
@@ -141,9 +141,9 @@ class Entities:
         if request.method == "PUT":
             return _entry(*self._put(request, path, query.get(VERSION)))
         if request.method == "GET":
-            return self._told(path, query)
+            return self._describe(path, query)
         if request.method == "DELETE":
-            return _entry(*self._deleted(self._namespace.known(path)))
+            return _entry(*self._delete(self._namespace.find_path(path)))
         raise atom.Unreadable(f"{request.method} is not supported here.", 405)
 
     def _is_vacant(self, path: str) -> bool:
@@ -151,20 +151,20 @@ class Entities:
         name, bus = SUB_PATH.split(path, maxsplit=1)[0], self._hub.bus
         return not name.startswith("$") and bus.entity(bus.path(name)) is None
 
-    def _told(self, path: str, query: Mapping[str, str]) -> Answer:
+    def _describe(self, path: str, query: Mapping[str, str]) -> Answer:
         above, _, last = path.rpartition("/")
         kind = last.lower()
         if not above and kind == "$namespaceinfo":
             return _entry(200, self._written.namespace())
         if above.lower() == "$resources":
-            return Answer(200, self._listed(kind, query), FEED)
+            return Answer(200, self._list(kind, query), FEED)
         if above and kind == "rules":
             return Answer(200, self._rules.listed(above, query), FEED)
         if above and kind == "subscriptions":
             return Answer(200, self._subscriptions(above, query), FEED)
         if path.lower().endswith(v.DEAD_LETTERS):
             raise atom.Unreadable("The specified HTTP verb (GET) is not valid.")
-        known = self._namespace.known(path)
+        known = self._namespace.find_path(path)
         return _entry(
             200, self._written.entry(known, self._written.description(known, query.get(VERSION)))
         )
@@ -178,7 +178,7 @@ class Entities:
             raise atom.Unreadable(
                 f"Status is {properties['Status']!r}; it has to be {' or '.join(STATUSES)}."
             )
-        path = self._as_known(path)
+        path = self._find_path(path)
         if (objection := objection_to(path)) is not None:
             raise atom.Unreadable(objection)
         name = path.partition(v.SUBSCRIPTIONS)[0]
@@ -191,7 +191,7 @@ class Entities:
         # What the model does not have is kept as it was written.
         self._hub.check_added(len(request.body))
         if "if-match" in request.headers:
-            return 200, self._updated(self._existing(path), description, version)
+            return 200, self._update(self._existing(path), description, version)
         self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, properties, version)
         # Create the subscription and its first rule together, so that a refusal leaves neither.
@@ -202,11 +202,11 @@ class Entities:
             commands = (command, *replacing_default(command, rule))
         else:
             commands = (command,)
-        self._namespace.ask(*commands, given=_given(properties))
-        self._hub.bus.known_as(path)
+        self._namespace.ask(*commands, given=_list_properties(properties))
+        self._hub.bus.record_name(path)
         moment = self._namespace.moment()
         self._hub.descriptions.change(path, created=moment, updated=moment)
-        status = status_of(self._hub.bus.known(path), properties.get("Status", "Active"))
+        status = status_of(self._hub.bus.find_entity(path), properties.get("Status", "Active"))
         if status not in (None, v.EntityStatus.ACTIVE):
             self._manage(v.UpdateQueue(queue=path, status=status))
         self._remember(path, description)
@@ -228,7 +228,7 @@ class Entities:
                 f"is no topic of '{path}'.",
                 404,
             )
-        return self._namespace.known(path)
+        return self._namespace.find_path(path)
 
     def _check_room(self, path: str) -> None:
         """Check that the topic of a new subscription may have another subscription."""
@@ -237,7 +237,7 @@ class Entities:
         if entity is not None and len(entity.subscriptions or ()) >= most:
             raise too_many_of("subscriptions", topic, most)
 
-    def _as_known(self, path: str) -> str:
+    def _find_path(self, path: str) -> str:
         """Return a path in the case that the entity, or the topic above it, was created with."""
         place = path.lower().find(v.SUBSCRIPTIONS)
         if place < 0:
@@ -247,9 +247,9 @@ class Entities:
 
     def _remember(self, path: str, description: atom.Description) -> None:
         properties = description.said()
-        ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
+        ours = APPLIED[kind_of(self._hub.bus.find_entity(path))] | READ_ONLY
         kept = {name: text for name, text in properties.items() if name not in ours}
-        entity = self._hub.bus.known(path)
+        entity = self._hub.bus.find_entity(path)
         if entity.settings.requires_session and FORWARDING in properties:
             kept[FORWARDING] = destination(self._hub.bus, properties, FORWARDING) or ""
         keys = description.child(KEYS)
@@ -269,15 +269,17 @@ class Entities:
         if idle:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
-    def _updated(self, path: str, description: atom.Description, version: str | None) -> bytes:
+    def _update(self, path: str, description: atom.Description, version: str | None) -> bytes:
         kind, properties = description.kind, description.said()
-        entity = self._hub.bus.known(path)
+        entity = self._hub.bus.find_entity(path)
         if kind != f"{kind_of(entity)}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
         command = update(bus, path, properties, version)
         more = more_settings(bus, path, properties)
-        self._namespace.insist(updated(bus, command, more), path, _given(properties))
+        self._namespace.insist(
+            update_entity(bus, command, more), path, _list_properties(properties)
+        )
         self._hub.descriptions.change(path, updated=self._namespace.moment())
         self._remember(path, description)
         if entity.kind is EntityKind.SUBSCRIPTION:
@@ -286,19 +288,19 @@ class Entities:
             )
         known = self._hub.descriptions.get(path)
         return self._written.entry(
-            path, echoed(entity, description, known, version), published=False
+            path, echo_description(entity, description, known, version), published=False
         )
 
-    def _deleted(self, path: str) -> tuple[int, bytes]:
+    def _delete(self, path: str) -> tuple[int, bytes]:
         self._manage(v.DeleteQueue(queue=path))
         self._hub.bus.forget(path)
         self._hub.forget(path)
         return 200, b""
 
     def _manage(self, command: v.UpdateQueue | v.DeleteQueue) -> None:
-        self._namespace.insist(managed(self._hub.bus, command), command.queue)
+        self._namespace.insist(manage_entity(self._hub.bus, command), command.queue)
 
-    def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
+    def _list(self, what: str, query: Mapping[str, str]) -> bytes:
         bus = self._hub.bus
         if what == "topics":
             return self._written.page(f"$Resources/{what}", bus.topics(), query)
@@ -309,8 +311,8 @@ class Entities:
         return self._written.page(f"$Resources/{what}", names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        known = self._namespace.known(path)
-        if self._hub.bus.known(known).kind is not EntityKind.TOPIC:
+        known = self._namespace.find_path(path)
+        if self._hub.bus.find_entity(known).kind is not EntityKind.TOPIC:
             raise atom.Unreadable(f"Entity '{path}' is not a topic.", 404)
         names = self._hub.bus.subscriptions(known)
         return self._written.page(f"{path}/Subscriptions", names, query)
@@ -320,7 +322,7 @@ def _entry(status: int, body: bytes) -> Answer:
     return Answer(status, body, ENTRY)
 
 
-def _given(properties: Mapping[str, str]) -> str:
+def _list_properties(properties: Mapping[str, str]) -> str:
     """Return the properties that a client wrote, for the text of a refusal."""
     texts = (f"{name}={text[:LONGEST_VALUE]}" for name, text in properties.items())
     return f" Given: {', '.join(texts)}." if properties else ""

@@ -104,7 +104,7 @@ def creation(
             subscription=path[place + len(v.SUBSCRIPTIONS) :],
             requires_session=_truth(properties, "RequiresSession"),
             lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
-            max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
+            max_delivery_count=_parse_count(properties.get("MaxDeliveryCount", "10")),
             forward_to=_target(bus, properties),
             time_to_live=_lifetime(properties),
             dead_letter_expired=_truth(properties, DEAD_LETTERING),
@@ -118,7 +118,7 @@ def creation(
         duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
         duplicate_window=_window(properties),
         lock_duration=_positive(properties.get("LockDuration", "PT1M"), "LockDuration"),
-        max_delivery_count=_counted(properties.get("MaxDeliveryCount", "10")),
+        max_delivery_count=_parse_count(properties.get("MaxDeliveryCount", "10")),
         max_size=_size(properties),
         forward_to=_target(bus, properties),
         time_to_live=_lifetime(properties),
@@ -137,7 +137,7 @@ def update(bus: Bus, path: str, properties: Said, version: str | None = None) ->
     """
     _check_message_size(bus, properties, version)
     _check_idle(properties)
-    entity = bus.known(path)
+    entity = bus.find_entity(path)
     applied = APPLIED[kind_of(entity)]
     life = _lifetime(properties)
     if life is None and entity.settings.time_to_live is not None and LIFETIME in properties:
@@ -150,9 +150,9 @@ def update(bus: Bus, path: str, properties: Said, version: str | None = None) ->
         requires_session=_truth_or_none(changed, "RequiresSession"),
         duplicate_detection=_truth_or_none(changed, "RequiresDuplicateDetection"),
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
-        max_delivery_count=None if count is None else _counted(count),
+        max_delivery_count=None if count is None else _parse_count(count),
         time_to_live=life,
-        forward_to=_redirected(bus, entity.settings, properties),
+        forward_to=_new_target(bus, entity.settings, properties),
         status=status_of(entity, properties["Status"]) if "Status" in properties else None,
         max_size=_new_size(bus, path, properties),
     )
@@ -164,7 +164,7 @@ def _new_size(bus: Bus, path: str, properties: Said) -> int | None:
     Raises:
         Unreadable: it is not a size, or the number of partitions would depend on it.
     """
-    entity = bus.known(path)
+    entity = bus.find_entity(path)
     current = settings_of(bus, entity)
     if SIZE not in APPLIED[kind_of(entity)] or SIZE not in properties:
         return None
@@ -189,7 +189,7 @@ def more_settings(bus: Bus, path: str, properties: Said) -> dict[str, Any]:
     Raises:
         Unreadable: a property cannot be changed here, or cannot be parsed.
     """
-    entity = bus.known(path)
+    entity = bus.find_entity(path)
     before, current = entity.settings, settings_of(bus, entity)
     applied, changes = APPLIED[kind_of(entity)], dict[str, Any]()
     if BURYING in applied:
@@ -258,7 +258,7 @@ def _target(bus: Bus, properties: Said) -> str | None:
     return destination(bus, properties, FORWARDING)
 
 
-def _redirected(bus: Bus, settings: EntitySettings, properties: Said) -> str | None:
+def _new_target(bus: Bus, settings: EntitySettings, properties: Said) -> str | None:
     """Return the new forwarding target, empty to end forwarding; `None` if it is unchanged."""
     if bus.is_trusted and settings.requires_session:
         return None
@@ -288,7 +288,7 @@ def whole(text: str, name: str) -> int:
         raise atom.Unreadable(f"{error}.") from None
 
 
-def _counted(text: str) -> int:
+def _parse_count(text: str) -> int:
     return whole(text, "MaxDeliveryCount")
 
 

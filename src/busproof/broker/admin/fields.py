@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from busproof.broker.bounds import bounded, number_in
+from busproof.broker.bounds import check_bound, number_in
 from busproof.broker.http_requests import Request
 
 __all__ = ["Problem", "body_of", "number_of", "whole_in", "whole_of"]
@@ -57,7 +57,7 @@ def whole_of(fields: Mapping[str, Any], name: str) -> int:
     """
     value = fields.get(name)
     try:
-        return bounded(name, value)
+        return check_bound(name, value)
     except ValueError as error:
         raise Problem(400, f"{error}.") from None
 

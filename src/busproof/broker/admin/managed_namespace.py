@@ -41,7 +41,7 @@ class ManagedNamespace:
         parts = self.query.split("&")
         return next((part for part in parts if part.startswith("api-version=")), "")
 
-    def known(self, path: str) -> str:
+    def find_path(self, path: str) -> str:
         """Return the path of an existing entity, in the case that it was created with.
 
         Raises:
@@ -58,8 +58,8 @@ class ManagedNamespace:
         Raises:
             Unreadable: there is no such subscription (status 404).
         """
-        known = self.known(path)
-        if self.hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
+        known = self.find_path(path)
+        if self.hub.bus.find_entity(known).kind is not EntityKind.SUBSCRIPTION:
             raise Unreadable(f"Entity '{path}' is not a subscription.", 404)
         topic, _, subscription = known.partition(v.SUBSCRIPTIONS)
         return topic, subscription
@@ -86,18 +86,18 @@ class ManagedNamespace:
         """
         if (refusal := refusal_of(answer, about)) is not None:
             raise Unreadable(refusal.description + given, refusal.status)
-        self.hub.changed()
+        self.hub.schedule_serving()
 
     def url(self, path: str, query: str, rule: str | None = None) -> str:
         """Return the address of an entity or a rule; JavaScript clients read the name from it."""
         parts = self._parts(path, rule)
-        return _with_query(f"{self.base}/{quote('/'.join(parts), safe=UNQUOTED)}", query)
+        return _add_query(f"{self.base}/{quote('/'.join(parts), safe=UNQUOTED)}", query)
 
     def link(self, path: str, query: str, rule: str | None = None) -> str:
         """Return the address of an entity or a rule relative to that of the list that has it."""
         parts = self._parts(path, rule)
         near = parts[-2:] if len(parts) > 1 else ["..", *parts]
-        return _with_query(quote("/".join(near), safe=UNQUOTED), query)
+        return _add_query(quote("/".join(near), safe=UNQUOTED), query)
 
     def _parts(self, path: str, rule: str | None) -> list[str]:
         topic, _, subscription = self.hub.bus.path(path).partition(v.SUBSCRIPTIONS)
@@ -116,8 +116,8 @@ class ManagedNamespace:
             following: the query of the next page, if there is one.
         """
         address = f"{self.base}/{quote(path, safe=UNQUOTED)}"
-        url = _with_query(address, self.query)
-        more = None if following is None else _with_query(address, following)
+        url = _add_query(address, self.query)
+        more = None if following is None else _add_query(address, following)
         return feed(heading, url, self.second(), entries, more)
 
     def moment(self) -> str:
@@ -135,5 +135,5 @@ def to_seconds(moment: str) -> str:
     return f"{moment.partition('.')[0]}Z"
 
 
-def _with_query(address: str, query: str) -> str:
+def _add_query(address: str, query: str) -> str:
     return f"{address}?{query}" if query else address

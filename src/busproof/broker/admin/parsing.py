@@ -3,7 +3,7 @@
 from typing import Final
 from xml.etree import ElementTree as ET
 
-__all__ = ["parsed_xml"]
+__all__ = ["parse_xml"]
 
 LONGEST_NAMESPACE: Final = 200
 """Maximum length of a namespace, in characters; the parser copies it for each name within."""
@@ -50,7 +50,7 @@ class _Builder(ET.TreeBuilder):
             )
 
 
-def parsed_xml(text: str) -> ET.Element:
+def parse_xml(text: str) -> ET.Element:
     """Parse a text into an XML element.
 
     Raises:

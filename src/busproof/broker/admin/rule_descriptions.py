@@ -7,7 +7,7 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from busproof import vocabulary as v
-from busproof.broker.admin.atom import SB, XSD, XSI, Unreadable, as_written
+from busproof.broker.admin.atom import SB, XSD, XSI, Unreadable, strip_namespaces
 from busproof.filters.parameters import with_values
 
 __all__ = ["action_of", "filter_of", "rule_element"]
@@ -135,16 +135,16 @@ def rule_element(
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     chosen = None if source is None else source.find(f"{{{SB}}}Filter")
     wanted = None if source is None else source.find(f"{{{SB}}}Action")
-    element.append(_filter_element(rule.filter) if chosen is None else _completed(chosen))
-    element.append(_action_element(rule.action) if wanted is None else _completed(wanted))
+    element.append(_filter_element(rule.filter) if chosen is None else _complete(chosen))
+    element.append(_action_element(rule.action) if wanted is None else _complete(wanted))
     ET.SubElement(element, "CreatedAt").text = created
     ET.SubElement(element, "Name").text = rule.name
     return element
 
 
-def _completed(source: ET.Element) -> ET.Element:
+def _complete(source: ET.Element) -> ET.Element:
     """Return a client's filter or action as the service writes it: complete and in its order."""
-    element = as_written(source)
+    element = strip_namespaces(source)
     kind = element.get("i:type", "").rpartition(":")[2]
     if kind not in WITH_EXPRESSION:
         return element

@@ -42,11 +42,11 @@ def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
         "now": bus.epoch_ms(bus.now),
         "connections": len(hub.connections),
         "may_disturb": may_disturb,
-        "entities": [_listed(hub, name) for name in bus.names()[:MOST_SHOWN]],
+        "entities": [_list_entity(hub, name) for name in bus.names()[:MOST_SHOWN]],
     }
 
 
-def _listed(hub: Hub, name: str) -> dict[str, Any]:
+def _list_entity(hub: Hub, name: str) -> dict[str, Any]:
     tally = hub.tallies.of(hub.bus.namespace.entities[name])
     some = {"some_sessions": _sessions(hub, tally), "some_locks": _locks(hub, tally)}
     return entity_told(hub, name) | some

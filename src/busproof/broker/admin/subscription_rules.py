@@ -31,8 +31,8 @@ class SubscriptionRules:
         Raises:
             Unreadable: there is no such subscription, or the query has an invalid number.
         """
-        rules = {rule.name: rule for rule in self._found_rules(path)}
-        path = self._namespace.known(path)
+        rules = {rule.name: rule for rule in self._find_rules(path)}
+        path = self._namespace.find_path(path)
         page, following = page_of(sorted(rules), query)
         version = self._namespace.version
         entries = [
@@ -53,8 +53,8 @@ class SubscriptionRules:
             Unreadable: there is no such subscription or rule, or the description is wrong.
         """
         topic, subscription = self._namespace.subscription(path)
-        path = self._namespace.known(path)
-        known = {rule.name: rule for rule in self._found_rules(path)}
+        path = self._namespace.find_path(path)
+        known = {rule.name: rule for rule in self._find_rules(path)}
         if request.method == "PUT":
             element = atom.read_description(request.body).element
             rule = count_rule(self._namespace.hub, rule_in(element, name), len(request.body))
@@ -82,7 +82,7 @@ class SubscriptionRules:
         """Keep a client's own description of a rule, to return it unchanged."""
         self._namespace.hub.descriptions.write_rule(path, rule, ET.tostring(element, "unicode"))
 
-    def _found_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
+    def _find_rules(self, path: str) -> tuple[v.SubscriptionRule, ...]:
         topic, subscription = self._namespace.subscription(path)
         outcome = self._namespace.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
         return outcome.rules if isinstance(outcome, v.RulesListed) else ()

@@ -11,10 +11,10 @@ from busproof.broker.direct_actions import change, check_change
 from busproof.model import Answer
 from busproof.model.values import EntityKind, Refusal
 
-__all__ = ["managed", "updated"]
+__all__ = ["manage_entity", "update_entity"]
 
 
-def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
+def manage_entity(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
     """Update or delete an entity of any kind by the command for its kind."""
     if getattr(bus.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
         return bus.ask(command, "administration")
@@ -31,16 +31,16 @@ def managed(bus: Bus, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
     return bus.ask(changed, "administration")
 
 
-def updated(bus: Bus, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
+def update_entity(bus: Bus, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
     """Update an entity by a command and by `more` settings that the command does not have."""
     entity = bus.entity(command.queue)
     if entity is None or not more or not bus.is_trusted:
-        return managed(bus, command)
+        return manage_entity(bus, command)
     try:
         check_change(bus.namespace, entity, attrs.evolve(entity.settings, **more))
     except Refusal as refusal:
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    answer = managed(bus, command)
+    answer = manage_entity(bus, command)
     if answer.refused is None:
         after = attrs.evolve(entity.settings, **more)
         bus.act(lambda namespace: change(namespace, entity, after))

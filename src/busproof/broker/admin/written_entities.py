@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from busproof import vocabulary as v
 from busproof.broker.admin import atom
-from busproof.broker.admin.descriptions import described, title
+from busproof.broker.admin.descriptions import describe_entity, title
 from busproof.broker.admin.entity_requests import page_of
 from busproof.broker.admin.managed_namespace import NAMESPACE, ManagedNamespace, to_seconds
 
@@ -68,7 +68,7 @@ class WrittenEntities:
             "AccessedAt": self._namespace.moment(),
         }
         host = urlsplit(self._namespace.base).netloc
-        return described(hub.bus, path, known, times, host, version=version, counted=counted)
+        return describe_entity(hub.bus, path, known, times, host, version=version, counted=counted)
 
     def _part(
         self, path: str, description: ET.Element, url: str, link: str, *, published: bool = True
@@ -105,6 +105,6 @@ class WrittenEntities:
             link=url,
             updated=to_seconds(moment),
             author=NAMESPACE,
-            description=atom.written("NamespaceInfo", properties),
+            description=atom.write_description("NamespaceInfo", properties),
         )
         return entry.body()

@@ -8,11 +8,11 @@ from proton import Described, Link
 from busproof import vocabulary as v
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import CREDIT, received, refuse
+from busproof.broker.amqp.incoming_links import CREDIT, gather_message, refuse
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_many_copies_in_all
-from busproof.broker.amqp.unreadable import decoded
+from busproof.broker.amqp.unreadable import decode_completely
 
 __all__ = ["Coordinator"]
 
@@ -40,14 +40,14 @@ class Coordinator(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """Carry out a request to begin, commit or roll back a transaction."""
-        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
+        raw = gather_message(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
         # A request uses one credit; give it back, so that the client can always send the next.
         self._link.flow(1)
         try:
-            begun = self._asked(raw)
+            begun = self._carry_out(raw)
         except Refusal as refusal:
             refuse(delivery, refusal)
         else:
@@ -59,20 +59,20 @@ class Coordinator(Node):
                 whole.local.data = data  # type: ignore[assignment] # Proton calls it a list of numbers
                 whole.update(DECLARED)
             native.settle(delivery)
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
         """Roll back the link's open transactions, as AMQP requires (part 4, section 4.2)."""
         # In a fixed order, so that a recorded run can be repeated.
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)
-            self._ended(name)
+            self._forget(name)
         self._open.clear()
 
-    def _asked(self, raw: bytes) -> str | None:
+    def _carry_out(self, raw: bytes) -> str | None:
         """Carry out a request; return the name of the transaction that it has begun, if any."""
         try:
-            request = decoded(raw)
+            request = decode_completely(raw)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
         described = request.body
@@ -110,7 +110,7 @@ class Coordinator(Node):
         self._connection.kept.begin(name)
         return name
 
-    def _ended(self, name: str) -> None:
+    def _forget(self, name: str) -> None:
         self._connection.hub.owners.pop(name, None)
         self._connection.kept.end(name)
 
@@ -120,7 +120,7 @@ class Coordinator(Node):
             raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
         # A commit ends the transaction even if it fails, so nothing more is counted for it.
         self._open.discard(name)
-        self._ended(name)
+        self._forget(name)
         stage, who = self._connection.hub.stage, self._connection.name
         too_many = None if failed else self._objection(name)
         if failed or too_many is not None:

@@ -20,9 +20,9 @@ __all__ = [
     "REASON",
     "REJECTED",
     "Disposition",
-    "disposed",
-    "echoed",
-    "in_transaction",
+    "echo_outcome",
+    "read_disposition",
+    "read_transactional",
     "tag_of",
     "token_in_bytes",
     "token_of",
@@ -148,7 +148,7 @@ def value_of(value: Any) -> bytes:
     return bytes(tree.encode())
 
 
-def disposed(delivery: Delivery) -> Disposition:
+def read_disposition(delivery: Delivery) -> Disposition:
     """Read a disposition that is not part of a transaction."""
     remote = delivery.remote
     outcome = int(delivery.remote_state)
@@ -162,19 +162,19 @@ def disposed(delivery: Delivery) -> Disposition:
     return Disposition(outcome)
 
 
-def in_transaction(delivery: Delivery) -> Disposition:
+def read_transactional(delivery: Delivery) -> Disposition:
     """Read a disposition that is part of a transaction.
 
     Raises:
         Refusal: it names no outcome, or cannot be read.
     """
     try:
-        return _staged(delivery)
+        return _read_staged(delivery)
     except (TypeError, ValueError, OverflowError) as error:
         raise Refusal("amqp:decode-error", f"The disposition cannot be read: {error}.") from None
 
 
-def _staged(delivery: Delivery) -> Disposition:
+def _read_staged(delivery: Delivery) -> Disposition:
     state: Any = delivery.remote.data or []
     # Proton does not know transactional states; it passes their fields on as plain values.
     outcome = state[1] if len(state) > 1 else None
@@ -193,7 +193,7 @@ def _staged(delivery: Delivery) -> Disposition:
     return Disposition(code)
 
 
-def echoed(disposition: Disposition) -> Described:
+def echo_outcome(disposition: Disposition) -> Described:
     """Return the outcome to send back to the client within a transactional state."""
     fields: list[Any] = []
     if disposition.outcome == MODIFIED:

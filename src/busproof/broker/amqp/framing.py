@@ -28,7 +28,7 @@ from busproof.broker.amqp.refusals import (
     opening_too_large,
     too_many_values,
 )
-from busproof.broker.amqp.windows import OPEN, clamped
+from busproof.broker.amqp.windows import OPEN, clamp_numbers
 from busproof.broker.auth.tokens import Claim, Keys, TokenError
 
 __all__ = [
@@ -217,7 +217,7 @@ class Frames:
         If malformed data follows, the last piece includes it, so that Proton reports the error;
         later bytes are dropped.
         """
-        if not (data := self._gathered(data)):
+        if not (data := self._gather(data)):
             return
         start = place = 0
         if not self._begun:
@@ -235,7 +235,7 @@ class Frames:
             # Pass on only whole frames, so that any of them can be replaced.
             if end > len(data):
                 break
-            changed = self._changed(data, place, end)
+            changed = self._change_frame(data, place, end)
             if self.refusal is not None:
                 self.broken = True
                 yield data[start:place], False
@@ -255,12 +255,12 @@ class Frames:
         if start < place:
             yield data[start:place], False
 
-    def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
+    def _change_frame(self, data: bytes, place: int, end: int) -> bytes | None:
         """Return what the engine gets in place of a frame, or `None` to leave it unchanged."""
         code = place + data[place + 4] * 4 + 2
         if data.startswith(LONG_CODE, code - 2, end):
-            frame = _with_short_code(data[place:end])
-            return self._changed(frame, 0, len(frame)) or frame
+            frame = _shorten_code(data[place:end])
+            return self._change_frame(frame, 0, len(frame)) or frame
         self.refusal = _objection(data, place, code, end)
         if self.refusal is not None or code >= end or data[code] not in LOOKED_AT:
             return None
@@ -272,13 +272,13 @@ class Frames:
         if data[code] == FLOW:
             self._numbering.flows += 1
         # The engine keeps the contents of an opening frame as long as the session or link is open.
-        if data[code] in OPENS and not self._counted(frame, data[code]):
+        if data[code] in OPENS and not self._count_opening(frame, data[code]):
             return None
         if frame[4] == 2 and (numbered := self._numbering.take(frame)) is not None:
             return numbered
-        return clamped(frame)
+        return clamp_numbers(frame)
 
-    def _counted(self, frame: bytes, code: int) -> bool:
+    def _count_opening(self, frame: bytes, code: int) -> bool:
         """Check the size of an opening frame and record its memory; return whether it fits."""
         if len(frame) > self._most:
             self.refusal = opening_too_large(len(frame), self._most)
@@ -293,7 +293,7 @@ class Frames:
         """Number of bytes received of an incomplete frame."""
         return len(self._received)
 
-    def _gathered(self, data: bytes) -> bytes:
+    def _gather(self, data: bytes) -> bytes:
         """Return the received bytes once a frame may be complete; until then, return nothing."""
         if self.broken:
             return b""
@@ -311,7 +311,7 @@ class Frames:
         self._wanted = wanted
 
 
-def _with_short_code(frame: bytes) -> bytes:
+def _shorten_code(frame: bytes) -> bytes:
     """Return a frame with its performative's code in one byte, in which all else looks for it."""
     begins = frame[4] * 4
     code = begins + len(LONG_CODE)
@@ -327,7 +327,7 @@ def _objection(data: bytes, place: int, code: int, end: int) -> Refusal | None:
         # The engine would take it for one without fields, or for nothing.
         return Refusal("amqp:decode-error", "The fields of a frame are not a list.")
     if code < end and data[code] == DISPOSITION:
-        spread = _spread_of(data[place:end])
+        spread = _estimate_memory(data[place:end])
         return disposition_too_large(spread, MOST_SPREAD) if spread > MOST_SPREAD else None
     return None
 
@@ -363,7 +363,7 @@ def _cost_of(frame: bytes) -> int:
     return 2 * len(frame) + VALUE * max(0, values - USUAL)
 
 
-def _spread_of(frame: bytes) -> int:
+def _estimate_memory(frame: bytes) -> int:
     """Estimate the memory that the engine takes for a disposition with its messages, in bytes."""
     if len(frame) <= SHORT_DISPOSITION and ARRAY8 not in frame and ARRAY32 not in frame:
         return 0

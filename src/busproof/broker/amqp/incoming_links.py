@@ -16,9 +16,9 @@ from busproof.broker.amqp.nodes import Node, condition
 from busproof.broker.amqp.refusals import (
     Refusal,
     insist,
+    refuse_unauthorized,
     too_large,
     too_many_at_once,
-    unauthorized,
 )
 from busproof.broker.amqp.sections import checking_parts
 from busproof.broker.core import Hub
@@ -28,8 +28,8 @@ __all__ = [
     "Intake",
     "accept",
     "delay_of",
+    "gather_message",
     "parsing",
-    "received",
     "refuse",
     "sending_of",
     "take_batch",
@@ -56,7 +56,7 @@ TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
 
 
-def received(
+def gather_message(
     connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
 ) -> bytes | None:
     """Return a message once all its transfers have arrived; `None` before and after that.
@@ -153,18 +153,18 @@ def parsing(hub: Hub, raw: bytes) -> Generator[bool, None, Parsed]:
         Refusal: it cannot be read.
     """
     if len(raw) <= LONG:
-        return _parsed(hub, raw)
+        return _parse(hub, raw)
     try:
         for _ in checking_parts(raw):
             yield False
     except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
         raise Refusal("amqp:decode-error", f"this is not an AMQP message: {error}") from None
-    return _parsed(hub, raw, checked=True)
+    return _parse(hub, raw, checked=True)
 
 
-def _parsed(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
+def _parse(hub: Hub, raw: bytes, *, checked: bool = False) -> Parsed:
     try:
-        return hub.parsed(raw, checked=checked)
+        return hub.parse_message(raw, checked=checked)
     except ValueError as error:
         raise Refusal("amqp:decode-error", str(error)) from None
 
@@ -255,7 +255,7 @@ class Intake(Node):
         if native.is_aborted(delivery):
             # Proton reuses a freed delivery's memory, and the next one must not count as a batch.
             self._batches.discard(delivery)
-        raw = received(self._connection, self._raw, delivery, self._parts)
+        raw = gather_message(self._connection, self._raw, delivery, self._parts)
         if raw is None:
             return
         several = delivery in self._batches
@@ -289,14 +289,14 @@ class Intake(Node):
         for delivery, transaction in self._take_all(list(self._parse_all(arrived))):
             accept(delivery, transaction)
             native.settle(delivery)
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()
 
     def _parse_all(self, arrived: list[Arrived]) -> Iterator[tuple[Raw, Parsed, int, str | None]]:
         """Yield the parsed messages with their sizes; reject those that cannot be parsed."""
         for delivery, raw, transaction in arrived:
             try:
                 self._check(raw)
-                yield delivery, _parsed(self._connection.hub, raw), len(raw), transaction
+                yield delivery, _parse(self._connection.hub, raw), len(raw), transaction
             except Refusal as refusal:
                 refuse(delivery, refusal)
 
@@ -324,7 +324,7 @@ class Intake(Node):
         else:
             accept(delivery, transaction)
             native.settle(delivery)
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()
 
     def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
         """Handle a batch step by step."""
@@ -348,7 +348,7 @@ class Intake(Node):
         else:
             accept(delivery, transaction)
             native.settle(delivery)
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()
 
     def _check(self, raw: bytes) -> None:
         hub = self._connection.hub
@@ -356,7 +356,7 @@ class Intake(Node):
             raise too_large(len(raw), hub.max_message)
         # Since the link was attached, the token may have expired or the entity been disabled.
         if not self._connection.permits("Send", self._path):
-            raise unauthorized("Send", self._path)
+            raise refuse_unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
         hub.check_room()
         hub.disturbances.meet("send", self._path, self._connection, self._link)

@@ -10,7 +10,7 @@ from busproof.broker.amqp import native
 from busproof.broker.amqp.backlog import Backlog
 from busproof.broker.amqp.kept import Kept
 from busproof.broker.amqp.nodes import Node, condition
-from busproof.broker.amqp.refusals import Refusal, not_found, too_many, unauthorized
+from busproof.broker.amqp.refusals import Refusal, not_found, refuse_unauthorized, too_many
 from busproof.broker.amqp.unreadable import readable
 from busproof.broker.auth.tokens import MANAGEMENT
 from busproof.broker.core import Hub
@@ -139,7 +139,7 @@ class Links:
         # Links are named from the broker's end: where it is the sender, the client receives.
         refusal = self._owner.hub.statuses.refusal(*node.needs) if link.is_sender else None
         if not self._owner.permits(*node.needs):
-            refusal = unauthorized(*node.needs)
+            refusal = refuse_unauthorized(*node.needs)
         if refusal is not None:
             self.refuse(link, refusal)
         return refusal is not None

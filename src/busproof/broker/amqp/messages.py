@@ -31,12 +31,12 @@ from busproof.broker.amqp.sections import (
     PROPERTIES,
     check_header,
     check_kind,
-    checked_properties,
+    check_properties,
     pairs_of,
     sections_of,
     text_of,
 )
-from busproof.broker.bounds import bounded
+from busproof.broker.bounds import check_bound
 
 __all__ = [
     "SCHEDULED_TIME",
@@ -174,13 +174,13 @@ def parse(
         ValueError: the bytes are not an AMQP message.
     """
     try:
-        return _parsed(raw, name, enqueued, identified=identified, checked=checked)
+        return _parse(raw, name, enqueued, identified=identified, checked=checked)
     # Raise one kind of error for any malformed bytes, so that the caller refuses all of them.
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
 
 
-def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: bool) -> Parsed:
+def _parse(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
     annotated = delivery = UNANNOTATED
@@ -199,16 +199,16 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: 
             application = _filterable(raw, begins, checked=checked)
             kept_application = raw[place:end]
         elif code == ANNOTATIONS:
-            annotated = _annotated(raw, begins, checked=checked)
+            annotated = _read_annotations(raw, begins, checked=checked)
         elif code == DELIVERY:
-            delivery = _annotated(raw, begins, checked=checked)
+            delivery = _read_annotations(raw, begins, checked=checked)
         else:
             body.append(raw[place:end])
-    texts = checked_properties(properties)
+    texts = check_properties(properties)
     # Add the MessageId before the model decides: filters and duplicate detection use it.
     if identified and texts[0] is None:
         texts[0] = message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
-        kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
+        kept_properties = _add_message_id(kept_properties, message_id, has_fields=bool(properties))
     # AMQP permits a sender to omit the last fields of a list.
     durable = priority = ttl = None
     if header:
@@ -247,7 +247,7 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
     return None if ttl is None else ttl * 1000
 
 
-def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> bytes:
+def _add_message_id(properties: bytes, message_id: str, *, has_fields: bool) -> bytes:
     """KEY-13: add a MessageId to properties that have none, as client libraries do.
 
     Clients expect every received message to have one, and the JavaScript client cannot settle it
@@ -262,7 +262,7 @@ def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> byte
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
 
 
-def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
+def _read_annotations(raw: bytes, place: int, *, checked: bool) -> Annotated:
     stands_for, stands_in = 0, True
     passed_on: list[bytes] = []
     key: str | None = None
@@ -271,9 +271,9 @@ def _annotated(raw: bytes, place: int, *, checked: bool) -> Annotated:
         if name == PARTITION_KEY:
             key = None if value is None else text_of(value)
         elif name == SCHEDULED_TIME:
-            due = None if value is None else bounded(SCHEDULED_TIME, value)
+            due = None if value is None else check_bound(SCHEDULED_TIME, value)
         elif name == STANDS_FOR:
-            stands_for = bounded(STANDS_FOR, value)
+            stands_for = check_bound(STANDS_FOR, value)
         elif name == STANDS_IN:
             stands_in = value is not False
         # A received message that is sent on carries the bus's annotations of its first delivery,

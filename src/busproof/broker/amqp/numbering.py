@@ -128,7 +128,7 @@ class Numbering:
                 self._sessions[channel].following = _following(frame, 1)
             elif code == FLOW:
                 self._sessions[channel].following = _following(frame, 2)
-                return _without_link(frame, self._sessions[channel].detached)
+                return _flow_of_session(frame, self._sessions[channel].detached)
             elif code == ATTACH:
                 place, _ = elements_of(frame, BODY + 3)
                 handle = value_at(frame, end_of(frame, place))
@@ -171,7 +171,7 @@ class Numbering:
             session.unfinished[handle] = number
         if delivery_id is None or delivery_id == number:
             return None
-        return _with_id(number, frame, place, after)
+        return _replace_id(number, frame, place, after)
 
     def begun(self, frame: bytes) -> None:
         """Record the channel that the engine uses to answer a Begin."""
@@ -201,7 +201,7 @@ class Numbering:
         ids = [(first + offset) % ALL for offset in range(amount)]
         for begins, ends in _runs([session.client_ids.pop(number, number) for number in ids]):
             body = b"\x41" + _uint(begins) + _uint(ends) + rest
-            yield _framed(frame, max(count, 3), body)
+            yield _rebuild_frame(frame, max(count, 3), body)
 
 
 def _following(frame: bytes, field: int) -> bytes:
@@ -212,7 +212,7 @@ def _following(frame: bytes, field: int) -> bytes:
     return frame[place : end_of(frame, place)] if frame[place] in (ZERO, SMALL, UINT) else b"\x43"
 
 
-def _without_link(frame: bytes, detached: dict[int, None]) -> bytes | None:
+def _flow_of_session(frame: bytes, detached: dict[int, None]) -> bytes | None:
     """Return a Flow of a detached link as one of its session; `None` for any other."""
     fields, count = elements_of(frame, BODY + 3)
     if not detached or count <= WINDOWS:
@@ -221,7 +221,9 @@ def _without_link(frame: bytes, detached: dict[int, None]) -> bytes | None:
     for _ in range(WINDOWS):
         place = end_of(frame, place)
     return (
-        _framed(frame, WINDOWS, frame[fields:place]) if value_at(frame, place) in detached else None
+        _rebuild_frame(frame, WINDOWS, frame[fields:place])
+        if value_at(frame, place) in detached
+        else None
     )
 
 
@@ -235,15 +237,15 @@ def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
     return list(flags.values())
 
 
-def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
+def _replace_id(number: int, frame: bytes, place: int, after: int) -> bytes:
     """Return a transfer with its delivery-id replaced."""
     fields, count = elements_of(frame, BODY + 3)
     last = end_of(frame, BODY + 3)
     inner = frame[fields:place] + _uint(number) + frame[after:last]
-    return _framed(frame, count, inner, frame[last:])
+    return _rebuild_frame(frame, count, inner, frame[last:])
 
 
-def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
+def _rebuild_frame(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
     """Return a frame with its performative's fields replaced."""
     size = (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big")
     length = (BODY + 12 + len(fields) + len(rest)).to_bytes(4, "big")

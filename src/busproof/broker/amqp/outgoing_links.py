@@ -11,9 +11,9 @@ from busproof.broker.amqp.dispositions import (
     MODIFIED,
     REASON,
     Disposition,
-    disposed,
-    echoed,
-    in_transaction,
+    echo_outcome,
+    read_disposition,
+    read_transactional,
     tag_of,
     token_in_bytes,
 )
@@ -25,7 +25,7 @@ from busproof.broker.amqp.kept import DELIVERY
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_much_added
-from busproof.broker.amqp.writing import encoded
+from busproof.broker.amqp.writing import encode_message
 from busproof.broker.core import Hub
 from busproof.model import Answer
 from busproof.model.state import Entity
@@ -56,11 +56,11 @@ MOST_ADDED: Final = 65_536
 def outgoing(hub: Hub, path: str, view: v.MessageView) -> tuple[bytes, bytes | None]:
     """Encode a message for delivery; return it with its lock token, if it is locked."""
     token = None if view.lock_token is None else token_in_bytes(view.lock_token)
-    content = hub.shown(view)
+    content = hub.read_content(view)
     more = hub.contents.more(path, view.body, view.dead_letter_reason)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
-    message = encoded(
+    message = encode_message(
         view,
         content,
         token=token,
@@ -88,7 +88,7 @@ def effect_of(
         Refusal: the message, or all messages together, would have too many added properties.
     """
     contents, path = connection.hub.contents, settlement.queue
-    name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
+    name, more = connection.hub.bus.find_locked(path, settlement.lock_token), disposition.more()
     target = path
     if isinstance(settlement, v.DeadLetter):
         target += v.DEAD_LETTERS
@@ -198,14 +198,14 @@ class Outlet(Node):
                 # Other clients have a turn before a client with much credit gets more.
                 self._waits_for_turn = True
                 hub.rota.add(self._go_on)
-                hub.changed()
+                hub.schedule_serving()
                 self._connection.pump()
                 return False
         if self._drain.is_asked:
             self._drain.answer()
             waits = False
         if delivered:
-            hub.changed()
+            hub.schedule_serving()
         self._connection.pump()
         return waits and not self.is_over
 
@@ -242,7 +242,7 @@ class Outlet(Node):
         for delivery in self._complete_all(accepted):
             native.update(delivery, native.ACCEPTED)
             native.settle(delivery)
-        self._settled()
+        self._continue()
 
     def _complete_all(self, accepted: list[tuple[Raw, str]]) -> list[Raw]:
         """Complete messages; reject the settlements that the bus refuses, and return the others."""
@@ -273,11 +273,11 @@ class Outlet(Node):
             refuse(delivery, refusal)
         else:
             native.settle(delivery)
-        self._settled()
+        self._continue()
 
-    def _settled(self) -> None:
+    def _continue(self) -> None:
         """Continue after a settlement, which leaves the client room for further messages."""
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()
         was_full, self._was_full = self._was_full, False
         # The client may have given its credit, once, while the link had no room.
         if was_full:
@@ -301,7 +301,7 @@ class Outlet(Node):
         if by_client and hub.bus.entity(self._path) is not None:
             command = v.CloseSession(queue=self._path, session_id=self._session_id)
             hub.bus.wait_for(command, self._holder)
-            hub.changed()
+            hub.schedule_serving()
         is_ours = self._connection.sessions.get(place) == self._holder
         if is_ours and (by_client or not hub.bus.holds(*place, self._holder)):
             # By now, another link of this client may hold the session.
@@ -318,7 +318,7 @@ class Outlet(Node):
         views, size, refusal = list[v.MessageView](), 0, None
         answers: Sequence[Answer] = ()
         while len(views) < most and size < WRITTEN_AT_ONCE and refusal is None:
-            answers = bus.given(self._receive, most - len(views), self._holder)
+            answers = bus.receive_messages(self._receive, most - len(views), self._holder)
             for answer in answers:
                 if isinstance(answer.outcome, v.Received):
                     views.append(answer.outcome.message)
@@ -356,7 +356,7 @@ class Outlet(Node):
 
     def _settle_as(self, delivery: Delivery, token: str) -> None:
         """Settle a message by the outcome that the client sent."""
-        disposition = disposed(delivery)
+        disposition = read_disposition(delivery)
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         self._meet("settle")
@@ -371,7 +371,7 @@ class Outlet(Node):
 
     def _settle_in_transaction(self, delivery: Raw, token: str) -> None:
         """Add a settlement to a transaction, at whose end the message is settled."""
-        disposition = in_transaction(native.whole(delivery))
+        disposition = read_transactional(native.whole(delivery))
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
         transaction = transaction_of(delivery) or ""
@@ -379,4 +379,4 @@ class Outlet(Node):
         answer = stage.settle(transaction, settlement, self._holder, effect)
         insist(answer, self._path)
         self._connection.hub.count_in(transaction, sum(map(len, disposition.more().values())))
-        tell(delivery, TRANSACTIONAL, echoed(disposition))
+        tell(delivery, TRANSACTIONAL, echo_outcome(disposition))

@@ -21,10 +21,10 @@ from busproof.broker.amqp.encoding import (
     symbol_of,
 )
 from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
-from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, checked_properties
+from busproof.broker.amqp.sections import APPLICATION, PROPERTIES, check_properties
 from busproof.broker.amqp.writing import add_size, list_of, map_of
 
-__all__ = ["changed", "remade"]
+__all__ = ["overlay_action", "remade"]
 
 NOTHING = b"\x40"
 CONTENT_TYPE = 6
@@ -54,14 +54,12 @@ def remade(view: v.MessageView, kept: Content | None) -> Content:
     )
 
 
-def changed(view: v.MessageView, kept: Content) -> Content:
+def overlay_action(view: v.MessageView, kept: Content) -> Content:
     """Return the content of a message that the action of a subscription rule has changed."""
     fields = _fields(view)
     if kept.properties:
         sent = _elements(kept.properties)
-        texts = checked_properties(
-            items(kept.properties, section(kept.properties, 0)[1], len(sent))
-        )
+        texts = check_properties(items(kept.properties, section(kept.properties, 0)[1], len(sent)))
         left_alone = [old == new for old, new in zip(texts, _texts(view), strict=True)]
         for place, element in enumerate(sent):
             # An id that is a number stays one. The user-id, times and other fields that filters

@@ -143,7 +143,7 @@ class Outgoing:
         missing = wanted - count
         if missing <= 0:
             # The Python client reads an error's info without checking that there is one.
-            return _with_info(frame, fields) if code == CLOSE else frame
+            return _add_info(frame, fields) if code == CLOSE else frame
         last = fields + size - 1
         size += missing
         if size < 256:
@@ -173,7 +173,7 @@ def _uint(number: int) -> bytes:
     return b"\x70" + (number % 2**32).to_bytes(4, "big")
 
 
-def _with_info(frame: bytes, place: int) -> bytes:
+def _add_info(frame: bytes, place: int) -> bytes:
     """Return a Close whose error has all fields, because Proton's own errors lack an info."""
     error = frame[place:]
     if not error.startswith(ERROR) or error[3] not in (LIST8, LIST32):

@@ -10,12 +10,13 @@ from busproof.spec import load
 __all__ = [
     "Refusal",
     "answer_too_large",
-    "disabled",
     "disposition_too_large",
     "insist",
     "not_found",
     "opening_too_large",
     "refusal_of",
+    "refuse_disabled",
+    "refuse_unauthorized",
     "too_large",
     "too_many",
     "too_many_at_once",
@@ -25,7 +26,6 @@ __all__ = [
     "too_many_values",
     "too_much_added",
     "too_much_added_by_all",
-    "unauthorized",
 ]
 
 CONDITIONS: Final[dict[v.Error, tuple[str, int]]] = {
@@ -130,7 +130,7 @@ def not_found(path: str) -> Refusal:
     return Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
 
 
-def disabled(path: str, status: str) -> Refusal:
+def refuse_disabled(path: str, status: str) -> Refusal:
     """Return the refusal for an entity whose status forbids the operation."""
     condition, number = CONDITIONS[v.Error.ENTITY_DISABLED]
     return Refusal(condition, f"'{path}' is {status}: enable it by its Status.", number)
@@ -244,7 +244,7 @@ def too_much_added_by_all(most: int) -> Refusal:
     )
 
 
-def unauthorized(right: str, path: str) -> Refusal:
+def refuse_unauthorized(right: str, path: str) -> Refusal:
     """Return the refusal for a missing or expired claim."""
     return Refusal(
         "amqp:unauthorized-access",

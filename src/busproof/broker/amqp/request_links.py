@@ -9,11 +9,17 @@ from proton import Link, Message, int32, symbol
 from busproof.broker.amqp import native
 from busproof.broker.amqp.drains import Drain
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.incoming_links import CREDIT, accept, received, refuse, transaction_of
+from busproof.broker.amqp.incoming_links import (
+    CREDIT,
+    accept,
+    gather_message,
+    refuse,
+    transaction_of,
+)
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, too_large
-from busproof.broker.amqp.unreadable import decoded
+from busproof.broker.amqp.unreadable import decode_completely
 
 __all__ = [
     "CBS_STATUS",
@@ -22,7 +28,7 @@ __all__ = [
     "Replies",
     "Reply",
     "Requests",
-    "said_in",
+    "read_properties",
 ]
 
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
@@ -34,7 +40,7 @@ CBS_STATUS: Final = ("status-code", "status-description", None)
 """Names of the properties with the status code, its description and the error condition, if any."""
 
 
-def said_in(request: Message) -> dict[str, Any]:
+def read_properties(request: Message) -> dict[str, Any]:
     """Return the properties of a request as text; some clients send strings as bytes.
 
     Raises:
@@ -177,14 +183,14 @@ class Requests(Node):
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - a request is never a batch
         """Carry out a request and reply to it."""
-        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
+        raw = gather_message(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
         self._link.advance()
         # Each request uses one credit; without a new one, the client could not send the next.
         self._link.flow(1)
         try:
-            request = self._decoded(raw)
+            request = self._decode(raw)
         except Refusal as refusal:
             refuse(delivery, refusal)
             return
@@ -198,11 +204,11 @@ class Requests(Node):
         # A request may be long, so others have turns between its steps.
         self._connection.work(self._reply(request, transaction))
 
-    def _decoded(self, raw: bytes) -> Message:
+    def _decode(self, raw: bytes) -> Message:
         if len(raw) > (most := self._connection.hub.max_message):
             raise too_large(len(raw), most)
         try:
-            return decoded(raw, VALUES_OF_EACH * self._connection.hub.limits.at_once)
+            return decode_completely(raw, VALUES_OF_EACH * self._connection.hub.limits.at_once)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
 
@@ -239,4 +245,4 @@ class Requests(Node):
             self._connection.close_after(refusal)
             self._connection.flush()
             self._connection.drop()
-        self._connection.hub.changed()
+        self._connection.hub.schedule_serving()

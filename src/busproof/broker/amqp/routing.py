@@ -12,7 +12,7 @@ from busproof.broker.amqp.incoming_links import Intake
 from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.outgoing_links import Outlet
-from busproof.broker.amqp.refusals import Refusal, not_found, unauthorized
+from busproof.broker.amqp.refusals import Refusal, not_found, refuse_unauthorized
 from busproof.broker.amqp.request_links import (
     CBS_STATUS,
     MANAGEMENT_STATUS,
@@ -20,12 +20,12 @@ from busproof.broker.amqp.request_links import (
     Replies,
     Reply,
     Requests,
-    said_in,
+    read_properties,
 )
 from busproof.broker.amqp.session_links import (
     SESSION_FILTER,
     SessionSeeker,
-    accepted,
+    accept_session,
     properties_of,
 )
 from busproof.broker.auth.tokens import MANAGEMENT, TokenError, path_of
@@ -84,7 +84,7 @@ def _entity(connection: Connection, path: str) -> str:
     return known
 
 
-def _opened(connection: Connection, link: Link, node: Node) -> None:
+def _open(connection: Connection, link: Link, node: Node) -> None:
     """Open a link as the client requested it, with the same addresses.
 
     Of the filters, only the session filter is applied; the client sees in the answer which ones
@@ -100,14 +100,14 @@ def _opened(connection: Connection, link: Link, node: Node) -> None:
     link.open()
 
 
-def _permitted(connection: Connection, right: str, path: str) -> None:
+def _check_right(connection: Connection, right: str, path: str) -> None:
     if not connection.permits(right, path):
-        raise unauthorized(right, path)
+        raise refuse_unauthorized(right, path)
     connection.hub.statuses.check(right, path)
 
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
-    _permitted(connection, "Send", path)
+    _check_right(connection, "Send", path)
     if VIA in properties_of(link):
         # This broker cannot transfer via another entity; the message would stay there.
         raise Refusal("amqp:not-implemented", "Sending via another entity is not supported.", 501)
@@ -122,13 +122,13 @@ def _take_in(connection: Connection, link: Link, path: str) -> None:
     link.max_message_size = connection.hub.max_message
     # Without this property, Python makes batches of 1 MiB or 256 KiB, whatever a message may have.
     link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
-    _opened(connection, link, node)
+    _open(connection, link, node)
     # AMQP permits credit only on an attached link.
     node.grant()
 
 
 def _give_out(connection: Connection, link: Link, path: str) -> None:
-    _permitted(connection, "Listen", path)
+    _check_right(connection, "Listen", path)
     bus = connection.hub.bus
     entity = bus.entity(path)
     if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
@@ -153,7 +153,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
             f"'{path}' requires sessions: it is not possible to receive from it without one "
             "(SESS-02).",
         )
-    _opened(connection, link, Outlet(connection, link, path, mode, None, connection.name))
+    _open(connection, link, Outlet(connection, link, path, mode, None, connection.name))
 
 
 def _filters(link: Link) -> dict[str, Any]:
@@ -204,13 +204,13 @@ def _session(
             f"A session's id has at most {LONGEST_SESSION_ID} characters, not {len(session_id):,}."
         )
         raise Refusal("amqp:not-allowed", sentence)
-    opened(session_id, accepted(connection, path, session_id, holder))
+    opened(session_id, accept_session(connection, path, session_id, holder))
 
 
 def _coordinate(connection: Connection, link: Link) -> None:
     # Beginning a transaction needs no right, because each request in it is checked.
     node = Coordinator(connection, link)
-    _opened(connection, link, node)
+    _open(connection, link, node)
     node.grant()
 
 
@@ -231,7 +231,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
     names = CBS_STATUS if path == CBS else MANAGEMENT_STATUS
     node = Requests(connection, link, path, answer, names)
     node.needs = needs
-    _opened(connection, link, node)
+    _open(connection, link, node)
     node.grant()
 
 
@@ -241,7 +241,7 @@ def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
     # A client that may only send can schedule and cancel; each operation checks its right.
     if connection.permits("Send", path) and not connection.permits("Listen", path):
         return "Send", path
-    _permitted(connection, "Listen", path)
+    _check_right(connection, "Listen", path)
     return "Listen", path
 
 
@@ -252,7 +252,7 @@ def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str]
     wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
     node = Replies(connection, link, path, wanted)
     node.needs = needs
-    _opened(connection, link, node)
+    _open(connection, link, node)
     # Python rejects an Attach whose target address is null.
     if not link.target.address:
         link.target.address = link.remote_target.address or path
@@ -260,7 +260,7 @@ def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str]
 
 def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
     """Record the claim of a token that a client has put to `$cbs`."""
-    properties = said_in(request)
+    properties = read_properties(request)
     if properties.get("operation") != "put-token":
         raise Refusal(
             "amqp:not-implemented", f"$cbs knows no {properties.get('operation')!r}.", 501

@@ -13,7 +13,7 @@ from busproof.broker.amqp.encoding import (
     pairs,
     section,
 )
-from busproof.broker.bounds import bounded
+from busproof.broker.bounds import check_bound
 
 __all__ = [
     "ANNOTATIONS",
@@ -28,7 +28,7 @@ __all__ = [
     "VALUE",
     "check_header",
     "check_kind",
-    "checked_properties",
+    "check_properties",
     "checking_parts",
     "pairs_of",
     "sections_of",
@@ -122,7 +122,7 @@ def checking_parts(raw: bytes) -> Iterator[None]:
             yield from checking(raw, begins)
 
 
-def checked_properties(properties: list[Any]) -> list[str | None]:
+def check_properties(properties: list[Any]) -> list[str | None]:
     """Return all possible fields of the properties as text; those left out are `None`.
 
     Raises:
@@ -153,7 +153,7 @@ def check_header(durable: Any, priority: Any, ttl: Any) -> None:
     """Check the header fields that are passed on: durable, priority and time to live."""
     for name, value in (("priority", priority), ("ttl", ttl)):
         if value is not None:
-            bounded(name, value)
+            check_bound(name, value)
     if durable not in (None, True, False):
         raise ValueError(f"durable is {durable!r}; it has to be true or false")
 

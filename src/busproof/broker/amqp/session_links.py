@@ -10,9 +10,9 @@ from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.outgoing_links import Outlet
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
-from busproof.broker.bounds import NUMBERS, bounded
+from busproof.broker.bounds import NUMBERS, check_bound
 
-__all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "properties_of"]
+__all__ = ["SESSION_FILTER", "SessionSeeker", "accept_session", "find_lock_end", "properties_of"]
 
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 TIMEOUT: Final = "com.microsoft:timeout"
@@ -37,13 +37,13 @@ def properties_of(link: Link) -> dict[str, Any]:
     return {str(name): value for name, value in properties.items()}
 
 
-def locked_until(connection: Connection, path: str, session_id: str) -> int:
+def find_lock_end(connection: Connection, path: str, session_id: str) -> int:
     """Return when a session's lock ends, in .NET ticks: 100 nanoseconds since year 1."""
     bus = connection.hub.bus
     return TICKS_BEFORE_1970 + (bus.epoch + bus.ends(path, session_id)) * 10
 
 
-def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:
+def accept_session(connection: Connection, path: str, session_id: str, holder: str) -> int:
     """Lock a session for a link; return when the lock ends, in .NET ticks.
 
     If the broker has ended a link, for example because its entity was disabled, the client can
@@ -59,9 +59,9 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
             del connection.sessions[path, session_id]
             sentence = "The session lock has expired; accept the session again"
             raise Refusal("com.microsoft:session-lock-lost", sentence, 410)
-        return locked_until(connection, path, session_id)
+        return find_lock_end(connection, path, session_id)
     insist(bus.ask(v.AcceptSession(queue=path, session_id=session_id), holder), path)
-    return locked_until(connection, path, session_id)
+    return find_lock_end(connection, path, session_id)
 
 
 class SessionSeeker(Node):
@@ -83,7 +83,7 @@ class SessionSeeker(Node):
         self._opened = opened
         wait = properties_of(link).get(TIMEOUT)
         # The Python client sends a timeout only if its caller has set one.
-        seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
+        seconds = check_bound(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 
     @property
@@ -112,7 +112,7 @@ class SessionSeeker(Node):
             connection.refuse(self._link, refusal)
         elif isinstance(answer.outcome, v.SessionAccepted):
             session_id = answer.outcome.session_id
-            node = self._opened(session_id, locked_until(connection, self._path, session_id))
+            node = self._opened(session_id, find_lock_end(connection, self._path, session_id))
             # The client must read the Attach before the session's first message.
             connection.flush()
             # The client may have given credit before the link had a session.

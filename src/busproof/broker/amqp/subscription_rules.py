@@ -18,7 +18,7 @@ __all__ = [
     "check_expressions",
     "check_room",
     "count_rule",
-    "described",
+    "describe_rule",
     "filter_of",
 ]
 
@@ -158,7 +158,7 @@ def _plain(value: Any) -> v.PropertyValue:
     )
 
 
-def described(rule: v.SubscriptionRule) -> Described:
+def describe_rule(rule: v.SubscriptionRule) -> Described:
     """Return a rule as an AMQP described value."""
     action = Described(ulong(NO_ACTION), [])
     if rule.action is not None:

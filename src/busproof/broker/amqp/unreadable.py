@@ -10,7 +10,7 @@ from proton import Message as ProtonMessage
 
 from busproof.broker.amqp.encoding import values_in
 
-__all__ = ["decoded", "is_unreadable", "readable"]
+__all__ = ["decode_completely", "is_unreadable", "readable"]
 
 MOST: Final = 1_000
 """Maximum number of values in most requests."""
@@ -35,7 +35,7 @@ def readable(read: Callable[[], Any]) -> Any:
         return "(no text)"
 
 
-def decoded(raw: bytes, most: int = MOST) -> ProtonMessage:
+def decode_completely(raw: bytes, most: int = MOST) -> ProtonMessage:
     """Decode a message of at most this many values completely, with Proton.
 
     Raises:

@@ -171,7 +171,7 @@ class WebSocket(asyncio.Protocol):
             self._refuse(404, f"AMQP is spoken at {PATH}.")
         elif not _may_ask(request):
             self._refuse(403, "Web pages of other hosts are refused.")
-        elif (spoken := _spoken(request.subprotocols)) is None:
+        elif (spoken := _choose_subprotocol(request.subprotocols)) is None:
             self._refuse(400, f"The subprotocol has to be {' or '.join(SUBPROTOCOLS)}.")
         else:
             self._way.begin(self._frames.send(AcceptConnection(subprotocol=spoken)))
@@ -297,7 +297,7 @@ def is_path(target: str) -> bool:
     return unquote(target.partition("?")[0]).rstrip("/").lower() == PATH
 
 
-def _spoken(offered: list[str]) -> str | None:
+def _choose_subprotocol(offered: list[str]) -> str | None:
     """Return the first offered subprotocol that means AMQP, in the client's spelling."""
     known = {subprotocol.lower() for subprotocol in SUBPROTOCOLS}
     return next((name for name in offered if name.lower() in known), None)

@@ -11,7 +11,7 @@ from typing import Final
 from busproof.broker.amqp.encoding import elements_of, end_of
 from busproof.broker.amqp.numbering import BEGIN, FLOW
 
-__all__ = ["LEAST_FRAME", "OPEN", "ROOM", "clamped"]
+__all__ = ["LEAST_FRAME", "OPEN", "ROOM", "clamp_numbers"]
 
 OPEN: Final = 0x10
 COUNTED: Final = {OPEN: (2,), BEGIN: (2,), FLOW: (1, 6)}
@@ -24,7 +24,7 @@ UINT: Final = 0x70
 LARGEST: Final = struct.pack(">I", 2**31 - 1)
 
 
-def clamped(frame: bytes) -> bytes | None:
+def clamp_numbers(frame: bytes) -> bytes | None:
     """Return a frame with its numbers limited to the engine's range; `None` if unchanged."""
     begins = frame[4] * 4
     # Short encodings hold only small numbers, so only full ones need a look.
@@ -36,7 +36,7 @@ def clamped(frame: bytes) -> bytes | None:
             end = end_of(frame, place)
             if number in counted and frame[place] == UINT:
                 if frame[begins + 2] == OPEN:
-                    changed[place + 1 : end] = _with_room(frame[place + 1 : end])
+                    changed[place + 1 : end] = _make_room(frame[place + 1 : end])
                 # A client that granted the maximum credit, 2^32 - 1, would receive no message.
                 elif frame[place + 1] & 0x80:
                     changed[place + 1 : end] = LARGEST
@@ -46,7 +46,7 @@ def clamped(frame: bytes) -> bytes | None:
     return bytes(changed) if changed != frame else None
 
 
-def _with_room(size: bytes) -> bytes:
+def _make_room(size: bytes) -> bytes:
     most = int.from_bytes(size, "big")
     # AMQP permits no frame size below 512, so a smaller result is not used.
     return (most - ROOM).to_bytes(4, "big") if most >= LEAST_FRAME + ROOM else size

@@ -18,7 +18,7 @@ from busproof.broker.amqp.messages import Content
 from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY, PROPERTIES
 from busproof.broker.bounds import LAST_MOMENT
 
-__all__ = ["add_size", "encoded", "list_of", "map_of"]
+__all__ = ["add_size", "encode_message", "list_of", "map_of"]
 
 STATES: Final = {v.MessageState.ACTIVE: 0, v.MessageState.DEFERRED: 1, v.MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
@@ -42,7 +42,7 @@ _NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
 """Empty delivery annotations, which the service sends if a message is not locked."""
 
 
-def encoded(
+def encode_message(
     view: v.MessageView,
     content: Content,
     *,
@@ -79,7 +79,7 @@ def encoded(
             delivery,
             _annotations(view, content, locked_until),
             content.properties if life is None else _mortal(content, life),
-            _with_more(content, more) if more else content.application,
+            _add_properties(content, more) if more else content.application,
             content.body,
         )
     )
@@ -161,7 +161,7 @@ def _mortal(content: Content, life: int) -> bytes:
     return list_of(PROPERTIES, fields)
 
 
-def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
+def _add_properties(content: Content, more: Mapping[str, bytes]) -> bytes:
     """Return the application properties with some replaced or added."""
     out: list[bytes] = []
     if content.application:

@@ -9,7 +9,7 @@ import attrs
 from busproof.errors import UsageError
 from busproof.extras import need
 
-__all__ = ["Certificate", "made"]
+__all__ = ["Certificate", "make_context"]
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ def _reason(error: ssl.SSLError) -> str:
     return (error.reason or "it has no certificate, or no key, as PEM").replace("_", " ")
 
 
-def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
+def make_context(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
     """Make a certificate for the given hosts and localhost; clients have to trust its authority.
 
     Args:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from busproof.broker.auth.tokens import RIGHTS, Key
-from busproof.broker.configuration.jsonc import Value, parsed, read
+from busproof.broker.configuration.jsonc import Value, parse, read
 from busproof.errors import UsageError
 
 __all__ = [
@@ -51,7 +51,7 @@ def read_rules(source: str) -> tuple[Key, ...]:
         UsageError: the policies cannot be read; the message shows no key.
     """
     if source.startswith(ENVIRONMENT):
-        value = parsed(_variable(source), source)
+        value = parse(_variable(source), source)
     else:
         value = read(Path(source))
     return rules_in(value)

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 
 import attrs
 
-__all__ = ["MANAGEMENT", "RIGHTS", "Claim", "Key", "Keys", "TokenError", "path_of", "signed"]
+__all__ = ["MANAGEMENT", "RIGHTS", "Claim", "Key", "Keys", "TokenError", "path_of", "sign"]
 
 RIGHTS: Final = ("Manage", "Send", "Listen")
 PREFIX: Final = "SharedAccessSignature "
@@ -101,7 +101,7 @@ class Keys:
         fields = _fields(token)
         resource, signature, expiry, name = (fields[field] for field in ("sr", "sig", "se", "skn"))
         rule = self._by_name.get(name, NOBODY)
-        wanted = (signed(resource, expiry, secret) for secret in rule.secrets)
+        wanted = (sign(resource, expiry, secret) for secret in rule.secrets)
         key = _matching(signature, zip(wanted, rule.secrets, strict=True))
         if key is None or rule is NOBODY:
             raise TokenError(
@@ -171,7 +171,7 @@ def _split(address: str) -> SplitResult:
         raise TokenError(f"{address[:80]!r} is not an address: {error}.") from None
 
 
-def signed(resource: str, expiry: str, key: str) -> str:
+def sign(resource: str, expiry: str, key: str) -> str:
     """Return the signature of a token for a percent-encoded resource, until an expiry time."""
     text = f"{resource}\n{expiry}".encode("utf-8", "replace")
     return base64.b64encode(hmac.new(key.encode(), text, hashlib.sha256).digest()).decode()

@@ -17,7 +17,7 @@ from busproof.broker.auth.policies import DEFAULT_KEYS, rules_in
 from busproof.broker.auth.tokens import Key
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.configuration.jsonc import Value, read
-from busproof.broker.configuration.subscription_rules import action_in, filter_in, named_rule
+from busproof.broker.configuration.subscription_rules import action_in, filter_in, read_rule
 from busproof.broker.configuration.templates import is_parameters, is_template, namespace_in
 from busproof.errors import UsageError
 from busproof.spec import load
@@ -160,7 +160,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
         configuration.tier = v.Tier(fields["Tier"].one_of([tier.value for tier in v.Tier]))
     if "Edition" in fields:
         configuration.edition = fields["Edition"].text()
-        _told(fields["Edition"], lambda: load().edition(configuration.edition or ""))
+        _place_error(fields["Edition"], lambda: load().edition(configuration.edition or ""))
     if "Partitions" in fields:
         configuration.partitions = fields["Partitions"].number(1, 64)
     if "NamespacePartitions" in fields:
@@ -172,7 +172,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
     if "Readings" in fields:
         for name, reading in fields["Readings"].pairs().items():
             configuration.readings[name] = reading.text()
-            _told(reading, lambda: load().readings(configuration.readings))
+            _place_error(reading, lambda: load().readings(configuration.readings))
     if "AuthorizationRules" in fields:
         configuration.keys = rules_in(fields["AuthorizationRules"])
     for queue in fields["Queues"].items() if "Queues" in fields else ():
@@ -181,7 +181,7 @@ def _namespace(value: Value, configuration: Configuration) -> None:
         _topic(topic, configuration)
 
 
-def _told(value: Value, look_up: Callable[[], object]) -> None:
+def _place_error(value: Value, look_up: Callable[[], object]) -> None:
     """Look up a name; an error from `look_up` gets the file and line."""
     try:
         look_up()
@@ -189,7 +189,7 @@ def _told(value: Value, look_up: Callable[[], object]) -> None:
         raise UsageError(f"{value.place}: {error}") from None
 
 
-def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
+def _read_named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
     fields = value.fields(("Name", "Properties", *others))
     if "Name" not in fields:
         raise value.wrong("a Name")
@@ -222,12 +222,12 @@ def _warn(fields: dict[str, Value], names: Iterable[str], configuration: Configu
 
 
 def _queue(value: Value, configuration: Configuration) -> None:
-    name, fields = _named(value)
+    name, fields = _read_named(value)
     properties = _properties(fields, QUEUE, configuration)
     configuration.create(
         v.CreateQueue(
             queue=name,
-            partitioned=_partitioned(properties, configuration),
+            partitioned=_is_partitioned(properties, configuration),
             requires_session=_truth(properties, "RequiresSession"),
             duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
@@ -246,12 +246,12 @@ def _queue(value: Value, configuration: Configuration) -> None:
 
 
 def _topic(value: Value, configuration: Configuration) -> None:
-    name, fields = _named(value, "Subscriptions")
+    name, fields = _read_named(value, "Subscriptions")
     properties = _properties(fields, TOPIC, configuration)
     configuration.create(
         v.CreateTopic(
             topic=name,
-            partitioned=_partitioned(properties, configuration),
+            partitioned=_is_partitioned(properties, configuration),
             duplicate_detection=_truth(properties, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
                 properties, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
@@ -266,7 +266,7 @@ def _topic(value: Value, configuration: Configuration) -> None:
 
 
 def _subscription(value: Value, topic: str, configuration: Configuration) -> None:
-    name, fields = _named(value, "Rules")
+    name, fields = _read_named(value, "Rules")
     properties = _properties(fields, SUBSCRIPTION, configuration)
     configuration.create(
         v.CreateSubscription(
@@ -287,7 +287,7 @@ def _subscription(value: Value, topic: str, configuration: Configuration) -> Non
         default = v.RemoveRule(topic=topic, subscription=name, rule=v.DEFAULT_RULE)
         configuration.create(default, fields["Rules"])
     for rule in rules:
-        rule_name, parts = named_rule(rule)
+        rule_name, parts = read_rule(rule)
         added = v.AddRule(
             topic=topic,
             subscription=name,
@@ -308,7 +308,7 @@ def _truth(properties: dict[str, Value], name: str) -> bool:
     return name in properties and properties[name].truth()
 
 
-def _partitioned(properties: dict[str, Value], configuration: Configuration) -> bool:
+def _is_partitioned(properties: dict[str, Value], configuration: Configuration) -> bool:
     """PREM-14: return whether an entity is partitioned; by default it is as its namespace."""
     if configuration.namespace_partitions > 1 and "EnablePartitioning" not in properties:
         return True

@@ -12,7 +12,7 @@ import yaml
 from busproof.broker.configuration.durations import microseconds_in
 from busproof.errors import UsageError
 
-__all__ = ["Value", "parsed", "read"]
+__all__ = ["Value", "parse", "read"]
 
 ALIKE: Final = 0.8
 """How much an unknown field has to be like a known one to be taken for a slip, from 0 to 1."""
@@ -47,10 +47,10 @@ def read(path: Path, unknown: list[str] | None = None) -> "Value":
         text = written.decode(json.detect_encoding(written)).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {path}: {error}; save it in UTF-8") from None
-    return parsed(text, str(path), unknown)
+    return parse(text, str(path), unknown)
 
 
-def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
+def parse(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     """Parse a text of JSON with comments; errors call it `name`.
 
     Raises:
@@ -59,7 +59,7 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     if not text.strip():
         raise UsageError(f"{name} is empty; it has to have an object in JSON")
     # The blanks keep lines and columns as they are.
-    bare = LAST_COMMA.sub(lambda match: match[1] or " ", TOKEN.sub(_blanked, text))
+    bare = LAST_COMMA.sub(lambda match: match[1] or " ", TOKEN.sub(_blank, text))
     try:
         json.loads(bare)
     except json.JSONDecodeError as error:
@@ -69,7 +69,7 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     except RecursionError:
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
     # JSON is also YAML, whose parser reports the line of each value but rejects tabs.
-    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: _joined(match[1]) or " ", bare)
+    spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda match: _join_escapes(match[1]) or " ", bare)
     try:
         node = yaml.compose(spaced, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
@@ -83,7 +83,7 @@ def parsed(text: str, name: str, unknown: list[str] | None = None) -> "Value":
     return Value(name, node, "the file", unknown=unknown)
 
 
-def _joined(text: str | None) -> str | None:
+def _join_escapes(text: str | None) -> str | None:
     """Return a text with one character for each pair of escapes of UTF-16."""
     return None if text is None else ESCAPE.sub(_character, text)
 
@@ -95,7 +95,7 @@ def _character(match: re.Match[str]) -> str:
     return "\N{REPLACEMENT CHARACTER}" if match["high"] or match["lone"] else match[0]
 
 
-def _blanked(match: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """Return a string unchanged, and a comment as blanks, so that columns stay the same."""
     return match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
 

@@ -8,7 +8,7 @@ from busproof.broker.configuration.jsonc import Value
 from busproof.errors import UsageError
 from busproof.filters.objections import objection_to_action, objection_to_filter
 
-__all__ = ["action_in", "filter_in", "named_rule"]
+__all__ = ["action_in", "filter_in", "read_rule"]
 
 CORRELATION: Final = {
     "ContentType": "content_type",
@@ -34,7 +34,7 @@ FILTERS: Final = {
 """Types of filters as the emulator and Azure Resource Manager spell them, and their fields."""
 
 
-def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
+def read_rule(value: Value) -> tuple[str, dict[str, Value]]:
     """Return the name of a rule, and its properties.
 
     Raises:

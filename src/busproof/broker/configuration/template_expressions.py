@@ -132,9 +132,9 @@ class Expression:
         low = name.lower()
         if low == "lambda":
             return _lambda(arguments)
-        return Part(lambda around: self._called(low, arguments, around))
+        return Part(lambda around: self._evaluate_call(low, arguments, around))
 
-    def _called(self, name: str, arguments: list[Part], around: Mapping[str, Any]) -> Any:
+    def _evaluate_call(self, name: str, arguments: list[Part], around: Mapping[str, Any]) -> Any:
         if name in LAZY:
             return LAZY[name](part.value(around) for part in arguments)
         if name == "if" and len(arguments) == len(("condition", "one", "other")):
@@ -206,13 +206,13 @@ def _text(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _formatted(pattern: str, *values: Any) -> str:
+def _format(pattern: str, *values: Any) -> str:
     """Return a pattern with its placeholders, `{0}` and so on, filled in; others stay."""
     filled = re.sub(r"\{(\d+)(?::[^}]*)?\}", lambda match: _text(values[int(match[1])]), pattern)
     return filled.replace("{{", "{").replace("}}", "}")
 
 
-def _joined(*values: Any) -> Any:
+def _join(*values: Any) -> Any:
     """Return texts or arrays as one."""
     if values and isinstance(values[0], list):
         return [item for value in values for item in value]
@@ -223,7 +223,7 @@ def _digest(*values: Any) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
-def _made_up(*values: Any) -> str:
+def _make_up(*values: Any) -> str:
     """Return thirteen characters that are the same for the same values."""
     return _digest(*values)[:13]
 
@@ -251,13 +251,13 @@ def _first_of_all(values: Iterable[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _merged(*values: Any) -> Any:
+def _merge(*values: Any) -> Any:
     """Return the union of arrays, or of objects and the objects in them."""
     if isinstance(values[0], Mapping):
         united: dict[str, Any] = {}
         for key, item in (pair for value in values for pair in value.items()):
             both = isinstance(item, Mapping) and isinstance(united.get(key), Mapping)
-            united[key] = _merged(united[key], item) if both else item
+            united[key] = _merge(united[key], item) if both else item
         return united
     kept: list[Any] = []
     for item in (item for value in values for item in value):
@@ -287,20 +287,20 @@ def _member_or_none(value: Any, *names: Any) -> Any:
     return value
 
 
-def _reduced(values: Any, value: Any, function: Callable[..., Any]) -> Any:
+def _reduce(values: Any, value: Any, function: Callable[..., Any]) -> Any:
     for item in values:
         value = function(value, item)
     return value
 
 
-def _sorted(values: Any, precedes: Callable[[Any, Any], Any]) -> list[Any]:
+def _sort(values: Any, precedes: Callable[[Any, Any], Any]) -> list[Any]:
     def compared(one: Any, other: Any) -> int:
         return -1 if precedes(one, other) else int(bool(precedes(other, one)))
 
     return sorted(values, key=cmp_to_key(compared))
 
 
-def _as_object(values: Any, key: Callable[[Any], Any], value: Any = None) -> dict[str, Any]:
+def _make_object(values: Any, key: Callable[[Any], Any], value: Any = None) -> dict[str, Any]:
     return {str(key(item)): item if value is None else value(item) for item in values}
 
 
@@ -309,7 +309,7 @@ def _items(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"key": key, "value": value[key]} for key in sorted(value, key=str.lower)]
 
 
-def _shared(*values: Any) -> Any:
+def _intersect(*values: Any) -> Any:
     """Return the intersection of objects or arrays."""
     first, *others = values
     if isinstance(first, Mapping):
@@ -341,7 +341,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "base64": lambda text: b64encode(text.encode()).decode(),
     "base64tostring": lambda text: b64decode(text).decode(),
     "bool": _truth,
-    "concat": _joined,
+    "concat": _join,
     "contains": _has,
     "createarray": lambda *values: list(values),
     "createobject": lambda *values: dict(zip(values[::2], values[1::2], strict=True)),
@@ -356,13 +356,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "first": lambda value: _end(value, 0),
     "flatten": lambda values: [item for value in values for item in value],
     "float": float,
-    "format": _formatted,
+    "format": _format,
     "greater": lambda one, other: one > other,
     "greaterorequals": lambda one, other: one >= other,
     "guid": _guid,
     "indexof": lambda text, part: text.lower().find(part.lower()),
     "int": int,
-    "intersection": _shared,
+    "intersection": _intersect,
     "items": _items,
     "join": lambda values, separator: separator.join(_text(value) for value in values),
     "json": json.loads,
@@ -383,13 +383,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "objectkeys": lambda value: sorted(value, key=str.lower),
     "padleft": lambda value, length, sign=" ": _text(value).rjust(length, sign),
     "range": lambda start, count: list(range(start, start + count)),
-    "reduce": _reduced,
+    "reduce": _reduce,
     "replace": lambda text, old, new: text.replace(old, new),
     "resourcegroup": lambda: GROUP,
     "resourceid": _resource,
     "shallowmerge": lambda values: {key: item for value in values for key, item in value.items()},
     "skip": lambda value, count: value[count:],
-    "sort": _sorted,
+    "sort": _sort,
     "split": _split,
     "startswith": lambda text, start: text.lower().startswith(start.lower()),
     "string": _text,
@@ -402,13 +402,13 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "take": lambda value, count: value[:count],
     "tenant": lambda: {"tenantId": "local"},
     "tolower": lambda text: text.lower(),
-    "toobject": _as_object,
+    "toobject": _make_object,
     "toupper": lambda text: text.upper(),
     "trim": lambda text: text.strip(),
     "true": lambda: True,
     "tryget": _member_or_none,
-    "union": _merged,
-    "uniquestring": _made_up,
+    "union": _merge,
+    "uniquestring": _make_up,
     "uri": urljoin,
     "uricomponent": lambda text: quote(text, safe=""),
     "uricomponenttostring": unquote,

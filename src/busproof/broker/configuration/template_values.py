@@ -219,7 +219,7 @@ def evaluate_node(value: Value, scope: Scope) -> Any:
     if expression is None:
         return node_of(text[1:], node.start_mark) if text.startswith("[[") else node
     try:
-        found = Expression(expression, lambda name, given: _found(name, given, scope)).value()
+        found = Expression(expression, lambda name, given: _look_up(name, given, scope)).value()
     except ExpressionError as error:
         raise UsageError(f"{value.place}: {value.where} is {text[:200]!r}: {error}") from None
     return node_of(found, node.start_mark)
@@ -234,10 +234,10 @@ def _pairs(value: Value, scope: Scope) -> Iterator[tuple[Any, Any]]:
             continue
         for loop in part.items():
             name = plain(fields_of(loop).get("name"))
-            yield node_of(str(name), inner.start_mark), _repeated(loop, scope)
+            yield node_of(str(name), inner.start_mark), _repeat(loop, scope)
 
 
-def _repeated(loop: Value, scope: Scope) -> Any:
+def _repeat(loop: Value, scope: Scope) -> Any:
     """Return the node of the array that a loop makes of its `input`."""
     fields = fields_of(loop)
     if "input" not in fields:
@@ -246,7 +246,7 @@ def _repeated(loop: Value, scope: Scope) -> Any:
     return yaml.SequenceNode(LIST, items, loop.node.start_mark)
 
 
-def _found(name: str, given: list[Any], scope: Scope) -> Any:
+def _look_up(name: str, given: list[Any], scope: Scope) -> Any:
     """Return what an expression refers to in its template.
 
     Raises:
@@ -258,7 +258,7 @@ def _found(name: str, given: list[Any], scope: Scope) -> Any:
     if name == "variables" and called in scope.variables:
         return evaluate(scope.variables[called], scope.deeper())
     if name == "variables" and called in scope.loops:
-        return _data(_repeated(scope.loops[called], scope.deeper()))
+        return _data(_repeat(scope.loops[called], scope.deeper()))
     if name == "copyindex":
         loop = called if isinstance(given[0] if given else None, str) else ""
         offset = next((number for number in given if isinstance(number, int)), 0)

@@ -126,10 +126,10 @@ def _resources(
             fields = fields_of(value)
             if "condition" in fields and not evaluate(fields["condition"], around):
                 continue
-            yield from _of_resource(value, around, kinds, names, depth)
+            yield from _read_resource(value, around, kinds, names, depth)
 
 
-def _of_resource(
+def _read_resource(
     value: Value, scope: Scope, kinds: tuple[str, ...], names: tuple[str, ...], depth: int
 ) -> Iterator[Resource]:
     fields = fields_of(value)

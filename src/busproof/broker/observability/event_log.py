@@ -109,7 +109,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-            _in_order,
+            _order_fields,
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger("info"),
@@ -117,7 +117,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
     return log
 
 
-def _in_order(_: Any, __: str, details: MutableMapping[str, Any]) -> dict[str, Any]:
+def _order_fields(_: Any, __: str, details: MutableMapping[str, Any]) -> dict[str, Any]:
     """Put the time, the level and the event first, and truncate long texts of clients."""
     first = {name: details.pop(name) for name in ("time", "level", "event")}
     return first | {name: _short(value) for name, value in details.items()}

@@ -51,15 +51,15 @@ class Metrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics except those of the process."""
-        yield from _of_the_broker(self._hub)
-        yield from _of_the_traffic(self._hub)
+        yield from _broker_metrics(self._hub)
+        yield from _traffic_metrics(self._hub)
         if self._hub.bus.is_trusted:
-            yield from _of_entities(self._hub)
+            yield from _entity_metrics(self._hub)
         if self._hub.saver is not None:
-            yield from _of_the_store(self._hub)
+            yield from _store_metrics(self._hub)
 
 
-def _of_the_broker(hub: Hub) -> Iterator[Metric]:
+def _broker_metrics(hub: Hub) -> Iterator[Metric]:
     profile = hub.bus.namespace.profile
     info = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
     yield InfoMetricFamily("busproof", "The broker, and the profile of its namespace.", info)
@@ -71,7 +71,7 @@ def _of_the_broker(hub: Hub) -> Iterator[Metric]:
     )
 
 
-def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
+def _traffic_metrics(hub: Hub) -> Iterator[Metric]:
     traffic = hub.bus.traffic
     yield _family(
         CounterMetricFamily,
@@ -95,7 +95,7 @@ def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
     )
 
 
-def _of_entities(hub: Hub) -> Iterator[Metric]:
+def _entity_metrics(hub: Hub) -> Iterator[Metric]:
     hub.bus.keep_time()
     names = hub.bus.names()
     entities = [entity_told(hub, name) for name in names[:MOST_TOLD]]
@@ -152,7 +152,7 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
     )
 
 
-def _of_the_store(hub: Hub) -> Iterator[Metric]:
+def _store_metrics(hub: Hub) -> Iterator[Metric]:
     saver = hub.saver
     if saver is not None:
         yield SummaryMetricFamily(

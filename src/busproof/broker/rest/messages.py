@@ -12,7 +12,7 @@ from busproof.broker.amqp.refusals import Refusal, insist, not_found, too_large
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.bounds import number_in
 from busproof.broker.core import Hub
-from busproof.broker.direct_actions import locked_by
+from busproof.broker.direct_actions import find_locked
 from busproof.broker.http_requests import Answer, Later, Request, Room
 from busproof.broker.rest.addresses import Address, Operation
 from busproof.broker.rest.errors import UNAUTHORIZED, answer_refusal
@@ -122,7 +122,7 @@ class Messages:
         """Do something in a turn, after which links and receives that wait are served."""
         done: Awaitable[Done] = self._hub.rota.take(act)
         result = await done
-        self._hub.changed()
+        self._hub.schedule_serving()
         return result
 
     async def _carry_out(self, steps: Generator[bool, None, None]) -> None:
@@ -163,7 +163,7 @@ class Messages:
 
     def _parse(self, raw: bytes) -> Any:
         try:
-            return self._hub.parsed(raw)
+            return self._hub.parse_message(raw)
         except ValueError as error:
             raise Refusal("com.microsoft:argument-error", f"{error}.") from None
 
@@ -200,7 +200,7 @@ class Messages:
         if address.token is None:
             raise AssertionError("the address of a locked message has a lock token")
         hub, token = self._hub, token_of(address.token)
-        queued = locked_by(hub.bus.entity(path), token) if hub.bus.is_trusted else None
+        queued = find_locked(hub.bus.entity(path), token) if hub.bus.is_trusted else None
         if queued is not None:
             known = {str(queued.number), queued.message.message_id}
             if address.message not in known:

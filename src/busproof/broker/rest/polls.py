@@ -91,7 +91,7 @@ class Poll:
         """Take a message if there is one; return whether to go on waiting."""
         if self.answer.done():
             return False
-        answers = self.hub.bus.given(self._command, 1, self._client)
+        answers = self.hub.bus.receive_messages(self._command, 1, self._client)
         self.hub.note()
         for decided in answers:
             self.answer.set_result(answer_of(self.hub, decided, self._command.queue, self._address))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.broker.payloads import Contents
-from busproof.broker.storage.codec import written
+from busproof.broker.storage.codec import encode_value
 from busproof.broker.storage.rows import DURABLE, Rows, place_of, table_of
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.model import Namespace
@@ -42,14 +42,14 @@ def _nothing(_: Any) -> tuple[()]:
     return ()
 
 
-def _journaled(kind: type) -> Callable[[Any], Any]:
+def _select_durable(kind: type) -> Callable[[Any], Any]:
     """Return a function that selects the durable values from the values in the journal."""
     names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]  # `record` sets it
     places = [names.index(name) for name in DURABLE[kind]]
     return itemgetter(*places) if places else _nothing
 
 
-JOURNALED: Final = {kind: _journaled(kind) for kind in DURABLE}
+JOURNALED: Final = {kind: _select_durable(kind) for kind in DURABLE}
 CURRENT: Final = {
     kind: attrgetter(*names) if names else _nothing for kind, names in DURABLE.items()
 }
@@ -230,7 +230,7 @@ class ChangeLog:
         if name == "entities":
             return str(self._entities)
         table = self._namespace.readings if name == "readings" else self._namespace.down
-        return written(tuple((key, table[key]) for key in sorted(table)))
+        return encode_value(tuple((key, table[key]) for key in sorted(table)))
 
 
 def _durable(record: Any) -> Any:

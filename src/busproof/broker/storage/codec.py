@@ -14,7 +14,7 @@ from busproof import vocabulary as v
 from busproof.broker.client_descriptions import Written
 from busproof.model.values import EntitySettings
 
-__all__ = ["read", "written"]
+__all__ = ["encode_value", "read"]
 
 _CLASSES: Final[tuple[type, ...]] = (
     v.CorrelationFilter,
@@ -33,7 +33,7 @@ _Writer = Callable[[Any], Any]
 _WRITERS: dict[type, _Writer] = {}
 
 
-def written(value: Any, *, without: tuple[str, ...] = ()) -> str:
+def encode_value(value: Any, *, without: tuple[str, ...] = ()) -> str:
     """Encode a value of the model, leaving out the fields named in `without`."""
     plain = _plain(value) if not without else _fields_of(type(value), without)(value)
     return _encode(plain)
@@ -49,12 +49,12 @@ def read(text: str, **more: Any) -> Any:
         value, end = _decode(text)
         if end < len(text):
             raise ValueError(f"{text[:80]!r} continues after its end")
-        return _completed(value, more) if more else _tuples(value)
+        return _complete(value, more) if more else _tuples(value)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError(f"{text[:80]!r} is not an encoded value: {error}") from None
 
 
-def _completed(value: Any, more: dict[str, Any]) -> Any:
+def _complete(value: Any, more: dict[str, Any]) -> Any:
     """Build a value of its class from the stored fields and the ones left out."""
     kind, fields = value
     return _READ[kind](fields | more)

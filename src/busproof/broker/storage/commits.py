@@ -17,7 +17,7 @@ from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.bus import Bus
 from busproof.broker.core import Hub
 from busproof.broker.storage.change_log import ChangeLog
-from busproof.broker.storage.codec import written
+from busproof.broker.storage.codec import encode_value
 from busproof.broker.storage.databases import Full
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
@@ -91,7 +91,7 @@ class Saver:
         bus, statuses = self._hub.bus, self._hub.statuses.said
         if statuses != self._statuses:
             self._statuses = dict(statuses)
-            self._more["statuses"] = written(tuple(sorted(statuses.items())))
+            self._more["statuses"] = encode_value(tuple(sorted(statuses.items())))
         if bus.clock is v.Clock.VIRTUAL and bus.namespace.now != self._now:
             self._now = bus.namespace.now
             # A virtual clock stands still while the broker is stopped; a real one goes on.
@@ -112,7 +112,7 @@ class Saver:
         else:
             telling()
 
-    async def saved(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Wait until all previous decisions are durable."""
         written_down = asyncio.Event()
         self.tell(written_down.set)
@@ -195,7 +195,7 @@ class Saver:
         descriptions = self._hub.descriptions
         for path in sorted(descriptions.changed):
             if path in descriptions:
-                text = written(descriptions.get(path))
+                text = encode_value(descriptions.get(path))
                 changes.add(NAMESPACE, Statement.PUT_DESCRIPTION, path, text)
             else:
                 changes.add(NAMESPACE, Statement.DROP_DESCRIPTION, path)
@@ -208,7 +208,7 @@ class Saver:
         self.note()
         tellings, self._held = self._held, []
         if not self._is_behind:
-            self._done(tellings)
+            self._tell_done(tellings)
             return
         try:
             self._running, self._pending = True, self._changes()
@@ -229,19 +229,19 @@ class Saver:
             self._give_up(error)
         else:
             if not self._in_thread:
-                self._done(tellings)
+                self._tell_done(tellings)
                 return
             ending = self._hub.loop.run_in_executor(self._pool, self._store.finish, changes)
-            ending.add_done_callback(lambda ended: self._ended(ended, changes, tellings))
+            ending.add_done_callback(lambda ended: self._end_commit(ended, changes, tellings))
 
-    def _ended(
+    def _end_commit(
         self, ended: "asyncio.Future[None]", changes: Changes, tellings: list[Telling]
     ) -> None:
         if ended.cancelled():
             return
         error = ended.exception()
         if error is None:
-            self._done(tellings)
+            self._tell_done(tellings)
         elif isinstance(error, Full):
             self._wait_for_room(changes, tellings)
         else:
@@ -287,9 +287,9 @@ class Saver:
             return
         self._running = True
         looking = self._hub.loop.run_in_executor(self._pool, self._store.make_room)
-        looking.add_done_callback(self._looked)
+        looking.add_done_callback(self._end_look)
 
-    def _looked(self, looking: "asyncio.Future[bool]") -> None:
+    def _end_look(self, looking: "asyncio.Future[bool]") -> None:
         if not looking.cancelled() and (error := looking.exception()) is not None:
             self._give_up(error)
             return
@@ -300,7 +300,7 @@ class Saver:
             self._hub.warn("the disk of the store has room again")
         self._go_on()
 
-    def _done(self, tellings: list[Telling]) -> None:
+    def _tell_done(self, tellings: list[Telling]) -> None:
         if self._pending is not None:
             self.commits += 1
             self.seconds += time.monotonic() - self._begun
@@ -313,11 +313,11 @@ class Saver:
             self._running = True
             place = self._long.pop()
             ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, place)
-            ending.add_done_callback(self._shortened)
+            ending.add_done_callback(self._end_checkpoint)
         else:
             self._go_on()
 
-    def _shortened(self, ending: "asyncio.Future[None]") -> None:
+    def _end_checkpoint(self, ending: "asyncio.Future[None]") -> None:
         """Continue after a checkpoint; if there was no room for it, its log stays long."""
         error = None if ending.cancelled() else ending.exception()
         if error is None or isinstance(error, Full):
@@ -344,7 +344,7 @@ def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
         *(profile.namespace_partitions, profile.messaging_units),
     )
     return {
-        "profile": written(terms),
+        "profile": encode_value(terms),
         "epoch": str(bus.epoch),
         "stores": str(len(store.partitions)),
     }

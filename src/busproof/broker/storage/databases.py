@@ -10,7 +10,16 @@ from typing import Any, Final
 from busproof.broker.storage.write_set import ARGUMENTS, STATEMENTS, Statement
 from busproof.errors import UsageError
 
-__all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged", "last_commit", "sync_names"]
+__all__ = [
+    "FORMAT",
+    "Database",
+    "Full",
+    "Rows",
+    "check",
+    "damage_error",
+    "last_commit",
+    "sync_names",
+]
 
 FORMAT: Final = 4
 """Format of the databases; stores in another format are not opened."""
@@ -86,7 +95,7 @@ class Full(Exception):
     """The disk has no room for a write; this may pass."""
 
 
-def damaged(path: Path, why: object) -> UsageError:
+def damage_error(path: Path, why: object) -> UsageError:
     """Return the error for a damaged store."""
     return UsageError(
         f"{path} is damaged: {why}; its contents are unchanged; put an intact copy in "
@@ -163,7 +172,7 @@ class Database:
         try:
             yield from self._sqlite.execute(sql)
         except sqlite3.DatabaseError as error:
-            raise damaged(self.path, error) from None
+            raise damage_error(self.path, error) from None
 
     @property
     def last(self) -> tuple[int, int]:
@@ -206,7 +215,7 @@ class Database:
                     f"{self.path} is read-only for the broker; nothing was changed; let it write "
                     "the folder and its files, or choose another --store"
                 ) from None
-            raise damaged(self.path, error) from None
+            raise damage_error(self.path, error) from None
 
 
 def _make(path: Path, kind: str, *, synced: bool) -> None:
@@ -254,7 +263,7 @@ def check(path: Path) -> None:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if len(head) < HEAD or not head.startswith(MAGIC):
-        raise damaged(path, "it does not begin like a database")
+        raise damage_error(path, "it does not begin like a database")
     # SQLite stores the application id and the user version at these positions.
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:
@@ -278,7 +287,7 @@ def last_commit(path: Path) -> int:
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         ((number,),) = database.execute("SELECT number FROM commits").fetchall()
     except (sqlite3.DatabaseError, ValueError) as error:
-        raise damaged(path, error) from None
+        raise damage_error(path, error) from None
     finally:
         if database is not None:
             database.close()

@@ -7,7 +7,7 @@ from typing import Final
 
 from busproof.broker.amqp.messages import Content
 
-__all__ = ["checked", "given", "packed", "told", "unpacked"]
+__all__ = ["check_packed", "decode_additions", "encode_additions", "pack", "unpack"]
 
 HEAD: Final = struct.Struct(">bhqqIIIIII")
 """The header of an encoded content.
@@ -19,7 +19,7 @@ the application properties. The body follows at the end.
 UNSET: Final = -1
 
 
-def packed(content: Content) -> bytes:
+def pack(content: Content) -> bytes:
     """Encode the content of a message."""
     (passing, delivery), (count, annotations) = content.delivery, content.annotations
     life = -1 if content.life is None else content.life
@@ -38,7 +38,7 @@ def packed(content: Content) -> bytes:
     return head + delivery + annotations + content.properties + content.application + content.body
 
 
-def checked(data: bytes) -> bytes:
+def check_packed(data: bytes) -> bytes:
     """Return encoded content unchanged if it is long enough to have a header.
 
     Raises:
@@ -49,13 +49,13 @@ def checked(data: bytes) -> bytes:
     return data
 
 
-def unpacked(data: bytes) -> Content:
+def unpack(data: bytes) -> Content:
     """Decode the content of a message.
 
     Raises:
         ValueError: the data is not such content.
     """
-    durable, priority, life, enqueued, passing, count, *sizes = HEAD.unpack_from(checked(data))
+    durable, priority, life, enqueued, passing, count, *sizes = HEAD.unpack_from(check_packed(data))
     place, parts = HEAD.size, list[bytes]()
     for size in sizes:
         parts.append(data[place : place + size])
@@ -74,12 +74,12 @@ def unpacked(data: bytes) -> Content:
     )
 
 
-def told(more: Mapping[str, bytes]) -> str | None:
+def encode_additions(more: Mapping[str, bytes]) -> str | None:
     """Encode the properties that settlements added to a message; `None` if there are none."""
     return json.dumps({name: value.hex() for name, value in more.items()}) if more else None
 
 
-def given(text: str | None) -> dict[str, bytes]:
+def decode_additions(text: str | None) -> dict[str, bytes]:
     """Decode the properties that settlements added to a message.
 
     Raises:

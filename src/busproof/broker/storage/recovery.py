@@ -10,9 +10,9 @@ from busproof import vocabulary as v
 from busproof.broker.client_descriptions import Written
 from busproof.broker.payloads import Name
 from busproof.broker.storage.codec import read
-from busproof.broker.storage.databases import damaged
-from busproof.broker.storage.payload_codec import checked, given
-from busproof.broker.storage.rows import arrival_of, as_key
+from busproof.broker.storage.databases import damage_error
+from busproof.broker.storage.payload_codec import check_packed, decode_additions
+from busproof.broker.storage.rows import arrival_of, make_key
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, NUMBERS
 from busproof.model import Namespace
@@ -27,7 +27,7 @@ from busproof.model.state import (
 )
 from busproof.model.values import EntityKind, EntitySettings
 
-__all__ = ["Loaded", "loaded"]
+__all__ = ["Loaded", "load_store"]
 
 STATES: Final = {int(state): state for state in State}
 
@@ -49,7 +49,7 @@ class Loaded:
     strays: dict[int, set[int]] = attrs.field(factory=dict)
 
 
-def loaded(store: Store, namespace: Namespace) -> Loaded:
+def load_store(store: Store, namespace: Namespace) -> Loaded:
     """Load a store into an empty namespace with the same profile.
 
     Raises:
@@ -83,7 +83,7 @@ class _Reading:
                 ("sessions", self._sessions),
                 ("duplicates", self._duplicates),
                 ("messages", self._messages),
-                ("scheduled", self._scheduled),
+                ("scheduled", self._load_scheduled),
             ):
                 with self._reading(place, table):
                     reader(place)
@@ -98,7 +98,7 @@ class _Reading:
         try:
             yield
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise damaged(self._store.path(place), f"of its {table}, {error}") from None
+            raise damage_error(self._store.path(place), f"of its {table}, {error}") from None
 
     def _notes(self) -> None:
         sql = "SELECT name, value FROM notes WHERE name IN ('readings', 'down')"
@@ -145,7 +145,7 @@ class _Reading:
         entities[path] = self._entities[number] = entity
         self._found.numbers[path] = number
 
-    def _known(self, place: int, number: int) -> Entity | None:
+    def _find_entity(self, place: int, number: int) -> Entity | None:
         entity = self._entities.get(number)
         if entity is None:
             # Deleting an entity changes the namespace's database first; a kill then leaves its
@@ -153,23 +153,23 @@ class _Reading:
             self._found.strays.setdefault(place, set()).add(number)
         return entity
 
-    def _of(self, place: int, table: str) -> Iterator[tuple[Entity, tuple[Any, ...]]]:
+    def _rows_of(self, place: int, table: str) -> Iterator[tuple[Entity, tuple[Any, ...]]]:
         """Yield the rows of existing entities in a partition's table."""
         for number, *values in self._store.rows(place, f"SELECT * FROM {table}"):  # noqa: S608 - constant names
-            if (entity := self._known(place, number)) is not None:
+            if (entity := self._find_entity(place, number)) is not None:
                 yield entity, tuple(values)
 
     def _counters(self, place: int) -> None:
-        for entity, (arrivals,) in self._of(place, "counters"):
+        for entity, (arrivals,) in self._rows_of(place, "counters"):
             entity.partitions[place].arrivals = arrivals
 
     def _homes(self, place: int) -> None:
-        for entity, (name,) in self._of(place, "homes"):
+        for entity, (name,) in self._rows_of(place, "homes"):
             entity.homes[name] = place
 
     def _sessions(self, place: int) -> None:
         namespace = self._namespace
-        for entity, (name, holder, until, state, stated) in self._of(place, "sessions"):
+        for entity, (name, holder, until, state, stated) in self._rows_of(place, "sessions"):
             session = namespace.rules.sessions.known(entity, name, place)
             session.holder, session.locked_until, session.state = holder, until, state
             session.index()
@@ -179,8 +179,8 @@ class _Reading:
                 self._found.stated[entity.path, name] = stated
 
     def _duplicates(self, place: int) -> None:
-        for entity, (source, key, message_id, until) in self._of(place, "duplicates"):
-            name = as_key(source, key), message_id
+        for entity, (source, key, message_id, until) in self._rows_of(place, "duplicates"):
+            name = make_key(source, key), message_id
             entry = entity.duplicates[name] = DuplicateEntry(entity, name, until)
             entry.index()
 
@@ -204,13 +204,13 @@ class _Reading:
             text,
             content,
         ) in self._store.rows(place, "SELECT * FROM messages ORDER BY id"):
-            if (entity := self._known(place, row >> NUMBERS)) is None:
+            if (entity := self._find_entity(place, row >> NUMBERS)) is None:
                 continue
             message = self._message(name, text, content)
             if more is not None:
                 self._names[name].more = {
                     **(self._names[name].more or {}),
-                    entity.path: given(more),
+                    entity.path: decode_additions(more),
                 }
             session = None
             if entity.settings.requires_session and message.session_id is not None:
@@ -238,15 +238,15 @@ class _Reading:
         for entity, size in sizes.items():
             namespace.rules.sizes.charge(entity, place, size)
 
-    def _scheduled(self, place: int) -> None:
+    def _load_scheduled(self, place: int) -> None:
         namespace = self._namespace
         sql = "SELECT * FROM scheduled ORDER BY id"
         for row, due, source, key, name, text, content in self._store.rows(place, sql):
-            if (entity := self._known(place, row >> NUMBERS)) is None:
+            if (entity := self._find_entity(place, row >> NUMBERS)) is None:
                 continue
             message = self._message(name, text, content)
             number = (place << v.SEQUENCE_BITS) + arrival_of(row)
-            waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
+            waiting = ScheduledMessage(entity, number, place, message, make_key(source, key), due)
             entity.scheduled[number] = waiting
             if message.size:
                 namespace.rules.sizes.charge(entity, place, message.size)
@@ -257,5 +257,5 @@ class _Reading:
         known = self._names.get(name)
         if known is None:
             known = self._names[name] = Name(name)
-            known.packed = None if content is None else checked(content)
+            known.packed = None if content is None else check_packed(content)
         return read(text, body=known)

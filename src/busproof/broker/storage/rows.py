@@ -11,8 +11,8 @@ import attrs
 
 from busproof.broker.amqp.messages import Content
 from busproof.broker.payloads import Contents, Name
-from busproof.broker.storage.codec import written
-from busproof.broker.storage.payload_codec import packed, told
+from busproof.broker.storage.codec import encode_value
+from busproof.broker.storage.payload_codec import encode_additions, pack
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement, row_id
 from busproof.model.choices import Choices
 from busproof.model.state import (
@@ -25,7 +25,7 @@ from busproof.model.state import (
 )
 from busproof.model.values import Key
 
-__all__ = ["DURABLE", "Rows", "arrival_of", "as_key", "place_of", "table_of"]
+__all__ = ["DURABLE", "Rows", "arrival_of", "make_key", "place_of", "table_of"]
 
 DURABLE: Final[dict[type, tuple[str, ...]]] = {
     Entity: ("settings", "status", "rules", "capacity"),
@@ -78,7 +78,7 @@ def arrival_of(number: int) -> int:
     return number & NUMBER
 
 
-def as_key(source: str, value: str) -> Key | None:
+def make_key(source: str, value: str) -> Key | None:
     """Return the key with this source and value; `None` if the source is empty."""
     return Key(source, value) if source else None
 
@@ -109,14 +109,14 @@ class Rows:
             self._session(place, record)
         elif isinstance(record, ScheduledMessage):
             row = row_id(self.number, arrival_of(record.number))
-            key = _told(record.key)
+            key = _key_columns(record.key)
             message = _message(record.message)
             self.changes.add(place, Statement.PUT_SCHEDULED, row, record.due, *key, *message)
         elif isinstance(record, DuplicateEntry):
-            name = (*_told(record.name[0]), record.name[1])
+            name = (*_key_columns(record.name[0]), record.name[1])
             self.changes.add(place, Statement.PUT_DUPLICATE, self.number, *name, record.until)
         elif isinstance(record, Entity):
-            text = written(_entity(record))
+            text = encode_value(_entity(record))
             self.changes.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
 
     def drop(self, place: int, record: Any) -> None:
@@ -130,13 +130,15 @@ class Rows:
         elif isinstance(record, Session):
             self.changes.add(place, Statement.DROP_SESSION, self.number, record.name)
         elif isinstance(record, DuplicateEntry):
-            name = (*_told(record.name[0]), record.name[1])
+            name = (*_key_columns(record.name[0]), record.name[1])
             self.changes.add(place, Statement.DROP_DUPLICATE, self.number, *name)
 
     def _message(self, place: int, queued: QueuedMessage, *, is_new: bool) -> None:
         row = row_id(self.number, arrival_of(queued.number))
         standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
-        more = told(self.contents.more(queued.entity.path, queued.message.body, queued.reason))
+        more = encode_additions(
+            self.contents.more(queued.entity.path, queued.message.body, queued.reason)
+        )
         # The contents of a message never change, so only its state is written again.
         if not is_new:
             values = (*standing, queued.cached_by, more, row)
@@ -174,7 +176,7 @@ class Rows:
         )
 
 
-def _told(key: Key | None) -> tuple[str, str]:
+def _key_columns(key: Key | None) -> tuple[str, str]:
     return ("", "") if key is None else (key.source, key.value)
 
 
@@ -183,8 +185,8 @@ def _message(message: Any) -> tuple[str, str, bytes | None]:
     name = message.body
     kept = name.packed if isinstance(name, Name) else None
     # A content that was loaded and never delivered is still encoded.
-    content = packed(kept) if isinstance(kept, Content) else kept
-    return str(name), written(message, without=("body",)), content
+    content = pack(kept) if isinstance(kept, Content) else kept
+    return str(name), encode_value(message, without=("body",)), content
 
 
 def _entity(entity: Entity) -> tuple[Any, ...]:

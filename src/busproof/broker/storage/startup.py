@@ -16,8 +16,8 @@ from busproof.broker.server import create
 from busproof.broker.storage.change_log import ChangeLog
 from busproof.broker.storage.codec import read
 from busproof.broker.storage.commits import Saver
-from busproof.broker.storage.databases import damaged
-from busproof.broker.storage.recovery import Loaded, loaded
+from busproof.broker.storage.databases import damage_error
+from busproof.broker.storage.recovery import Loaded, load_store
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE
 from busproof.errors import ConformanceError, UsageError
@@ -63,7 +63,7 @@ class Keeping:
         try:
             rows = self._store.rows(NAMESPACE, "SELECT * FROM notes")
             self._notes = {str(name): str(value) for name, value in rows}
-            return self._resumed(configuration, chosen) if "profile" in self._notes else made()
+            return self._resume(configuration, chosen) if "profile" in self._notes else made()
         except BaseException:
             self.close()
             raise
@@ -115,10 +115,10 @@ class Keeping:
         """Close the store, so that other processes can use it."""
         self._store.close()
 
-    def _resumed(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
+    def _resume(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
         bus = Bus(self._profile(), **chosen)
-        with _without_collecting():
-            self._found = loaded(self._store, bus.namespace)
+        with _pause_collection():
+            self._found = load_store(self._store, bus.namespace)
         bus.answer_as_seen()
         entities = int(self._notes.get("entities", "0"))
         self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
@@ -138,7 +138,7 @@ class Keeping:
             namespace_partitions, units = premium or (1, None)
             int(self._notes["epoch"])
         except (KeyError, ValueError) as error:
-            raise damaged(path, f"of its notes, {error}") from None
+            raise damage_error(path, f"of its notes, {error}") from None
         try:
             return v.profile_for(
                 load(),
@@ -180,7 +180,7 @@ class Keeping:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def _pause_collection() -> Iterator[None]:
     """Disable garbage collection during loading, which creates no garbage.
 
     Collecting took as long as everything else.

@@ -17,7 +17,7 @@ from busproof.broker.storage.databases import (
     Full,
     Rows,
     check,
-    damaged,
+    damage_error,
     last_commit,
 )
 from busproof.broker.storage.progress import Progress, progress_in
@@ -56,15 +56,15 @@ class Store:
         self._progress: Progress | None = None
         self._moves = False
         """Whether the namespace's database has moves."""
-        self._lock = _locked(folder)
+        self._lock = _lock_folder(folder)
         try:
             self.is_new = not (folder / "namespace.db").exists()
-            self._check_beside()
+            self._check_neighbours()
             # Opening a file with SQLite changes it, and a start that is refused must change none.
             if not self.is_new:
                 self._check_files(accepts_loss=accepts_loss)
             self._progress = Progress(folder)
-            self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
+            self._databases[NAMESPACE] = self._open("namespace.db", "namespace")
             self.widen(self._count())
             self._recover()
             for place, database in self._databases.items():
@@ -95,7 +95,7 @@ class Store:
         for partition in range(partitions):
             if partition not in self._databases:
                 name = f"partition-{partition}.db"
-                self._databases[partition] = self._opened(name, "partition")
+                self._databases[partition] = self._open(name, "partition")
                 self._reach(partition, self._databases[partition].last[0])
 
     def rows(self, place: int, sql: str) -> Iterator[tuple[Any, ...]]:
@@ -173,17 +173,19 @@ class Store:
                 database.checkpoint(shrink=True)
         return self.reserve()
 
-    def _opened(self, name: str, kind: str) -> Database:
+    def _open(self, name: str, kind: str) -> Database:
         return Database(self.folder / name, kind, synced=self._synced)
 
-    def _check_beside(self) -> None:
+    def _check_neighbours(self) -> None:
         """Check that the folder of a new store is not one whose databases are gone."""
         # Without the namespace's database, a store would begin anew over full partitions.
         if self.is_new and (stray := sorted(self.folder.glob("partition-*.db"))):
-            raise damaged(self.folder / "namespace.db", f"it is missing beside {stray[0].name}")
+            raise damage_error(
+                self.folder / "namespace.db", f"it is missing beside {stray[0].name}"
+            )
         with suppress(ValueError):
             if self.is_new and any(progress_in(self.folder).values()):
-                raise damaged(self.folder / "namespace.db", "it is missing")
+                raise damage_error(self.folder / "namespace.db", "it is missing")
 
     def _check_files(self, *, accepts_loss: bool) -> None:
         """Check all files before opening any, because opening changes them."""
@@ -200,7 +202,7 @@ class Store:
         # Look for a gap before opening any file; only the namespace's database has the real number.
         for name in (f"partition-{partition}.db" for partition in range(len(there))):
             if name not in there:
-                raise damaged(self.folder / name, "it is missing")
+                raise damage_error(self.folder / name, "it is missing")
 
     def _paths(self) -> list[Path]:
         return sorted(self.folder.glob("*.db"))
@@ -231,7 +233,7 @@ class Store:
         for partition in range(count):
             path = self.folder / f"partition-{partition}.db"
             if not path.exists():
-                raise damaged(path, "it is missing")
+                raise damage_error(path, "it is missing")
         return count
 
     def _begin_in(self, place: int, changes: Changes) -> None:
@@ -254,7 +256,7 @@ class Store:
             # A partition that already has the commit must not get it twice.
             if database.last[0] < number:
                 _, now = self._databases[NAMESPACE].last
-                database.write(_done(rows), number, now)
+                database.write(_finish(rows), number, now)
                 database.commit()
 
 
@@ -269,7 +271,7 @@ def _move(changes: Changes) -> list[tuple[Any, ...]]:
     ]
 
 
-def _done(rows: Any) -> Rows:
+def _finish(rows: Any) -> Rows:
     by_statement: dict[Statement, list[tuple[Any, ...]]] = {}
     for _, _, number, values in rows:
         statement = Statement(number)
@@ -277,7 +279,7 @@ def _done(rows: Any) -> Rows:
     return by_statement
 
 
-def _locked(folder: Path) -> sqlite3.Connection:
+def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Lock the folder for this process, until the process ends.
 
     Raises:

@@ -141,9 +141,9 @@ class Protection:
         return self._spoken(args.admin_cert, args.admin_key)
 
     def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
-        from busproof.broker.auth.certificates import made
+        from busproof.broker.auth.certificates import make_context
 
-        return made((self._args.host, *names), authority, option=option)
+        return make_context((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate

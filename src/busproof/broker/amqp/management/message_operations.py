@@ -26,7 +26,7 @@ from busproof.broker.amqp.messages import Parsed
 from busproof.broker.amqp.outgoing_links import effect_of, outgoing
 from busproof.broker.amqp.refusals import Refusal, answer_too_large, insist
 from busproof.broker.amqp.request_links import Reply
-from busproof.broker.bounds import bounded
+from busproof.broker.bounds import check_bound
 from busproof.model import Answer
 from busproof.vocabulary.commands import (
     CancelScheduled,
@@ -84,9 +84,9 @@ STATUSES: Final = {
 
 def peek(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """Return messages from a sequence number on, without locking them."""
-    first = bounded("from-sequence-number", fields["from-sequence-number"])
+    first = check_bound("from-sequence-number", fields["from-sequence-number"])
     # A peek may return fewer messages than requested; clients continue after the last one.
-    count = min(MOST_PEEKED, bounded("message-count", fields["message-count"]))
+    count = min(MOST_PEEKED, check_bound("message-count", fields["message-count"]))
     session_id = fields.get("session-id")
     if isinstance(session_id, str):
         first, count = yield from _place_in_session(asking, session_id, first, count)
@@ -94,7 +94,7 @@ def peek(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     answer = bus.browse(asking.path, session_id, first, count)
     insist(answer, asking.path)
     peeked = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
-    views = list(_within(asking, peeked, PEEKED_BYTES))
+    views = list(_limit_bytes(asking, peeked, PEEKED_BYTES))
     # Clients expect this status, not an empty list.
     if not views:
         return Reply({}, NO_CONTENT, "No messages")
@@ -128,7 +128,7 @@ def _place_in_session(
     return (found[0], len(found)) if found else (ENDLESS, count)
 
 
-def _within(asking: Asking, views: Iterable[MessageView], most: int) -> Iterator[MessageView]:
+def _limit_bytes(asking: Asking, views: Iterable[MessageView], most: int) -> Iterator[MessageView]:
     """Yield messages until so many bytes are reached."""
     size = 0
     for view in views:
@@ -141,7 +141,7 @@ def _within(asking: Asking, views: Iterable[MessageView], most: int) -> Iterator
 def receive_deferred(asking: Asking, fields: Said) -> Reply:
     """Receive deferred messages by their sequence numbers."""
     # The documents specify a ubyte and Python sends a uint, so only the number matters.
-    settle = bounded("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
+    settle = check_bound("receiver-settle-mode", int(fields.get("receiver-settle-mode") or 0))
     numbers = _numbers(asking, fields)
     _check_size(asking, numbers)
     command = ReceiveDeferred(
@@ -154,7 +154,7 @@ def receive_deferred(asking: Asking, fields: Said) -> Reply:
     received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
     # The model has locked them by now, but clients expect the state that they were received from.
     views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
-    return Reply({"messages": [_handed_out(asking, view) for view in views]})
+    return Reply({"messages": [_hand_out(asking, view) for view in views]})
 
 
 def _check_size(asking: Asking, numbers: Iterable[int]) -> None:
@@ -171,10 +171,10 @@ def _check_size(asking: Asking, numbers: Iterable[int]) -> None:
 def _numbers(asking: Asking, fields: Said) -> tuple[int, ...]:
     """Return the sequence numbers of a request."""
     name = "sequence-numbers"
-    return tuple(bounded(name, number) for number in asking.several(fields[name]))
+    return tuple(check_bound(name, number) for number in asking.several(fields[name]))
 
 
-def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
+def _hand_out(asking: Asking, view: MessageView) -> dict[str, Any]:
     entry: dict[str, Any] = {"message": outgoing(asking.connection.hub, asking.path, view)[0]}
     if view.lock_token is not None:
         entry["lock-token"] = wire_token(view.lock_token)
@@ -220,7 +220,7 @@ def settle(asking: Asking, fields: Said) -> Reply:
     answer = bus.ask(together, asking.holder(fields.get("session-id")))
     for token, effect in zip(tokens, effects, strict=True):
         # Even a refusal may have settled some of them (SETTLE-LOST), which need their properties.
-        if bus.held(asking.path, token) is None:
+        if bus.find_locked(asking.path, token) is None:
             effect()
     insist(answer, asking.path)
     return Reply({})
@@ -302,14 +302,14 @@ def delete_batch(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     On an entity that requires sessions the model decides nothing: the oldest messages of the named
     session are deleted.
     """
-    count = bounded("message-count", fields["message-count"])
+    count = check_bound("message-count", fields["message-count"])
     # Premium permits this many in one request, Standard 500.
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
             f"message-count is {count}; it has to be from 1 to {MOST_DELETED}.",
         )
-    before = bounded("enqueued-time-utc", fields["enqueued-time-utc"])
+    before = check_bound("enqueued-time-utc", fields["enqueued-time-utc"])
 
     def is_old(message: Message) -> bool:
         content = asking.connection.hub.contents.get(message.body)

@@ -10,8 +10,8 @@ from busproof.broker.amqp.management import message_operations as messages
 from busproof.broker.amqp.management import rule_operations as rules
 from busproof.broker.amqp.management import session_operations as sessions
 from busproof.broker.amqp.management.requests import Asking, Operation
-from busproof.broker.amqp.refusals import Refusal, unauthorized
-from busproof.broker.amqp.request_links import Answerer, Reply, said_in
+from busproof.broker.amqp.refusals import Refusal, refuse_unauthorized
+from busproof.broker.amqp.request_links import Answerer, Reply, read_properties
 from busproof.broker.auth.tokens import MANAGEMENT
 
 __all__ = ["answerer"]
@@ -44,13 +44,13 @@ def answerer(connection: Connection, path: str) -> Answerer:
     """Return the function that answers a client's requests to an entity's `$management` node."""
 
     def answer(request: Message, transaction: str | None) -> Generator[bool, None, Reply]:
-        requested = str(said_in(request).get("operation", ""))
+        requested = str(read_properties(request).get("operation", ""))
         right, operation = OPERATIONS.get(requested.removeprefix(PREFIX), ("", None))
         if operation is None:
             raise Refusal("amqp:not-implemented", f"There is no operation {requested!r} here.", 501)
         # Attaching a link to `$management` needs either right; each request needs its operation's.
         if not connection.permits(right, path + MANAGEMENT):
-            raise unauthorized(right, path)
+            raise refuse_unauthorized(right, path)
         # Check for each request: since the link was attached, the entity may have been disabled.
         connection.hub.statuses.check(right, path)
         # Without a map there are no fields, and the operation reports the first one that it misses.

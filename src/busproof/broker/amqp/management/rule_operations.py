@@ -10,10 +10,10 @@ from busproof.broker.amqp.subscription_rules import (
     check_expressions,
     check_room,
     count_rule,
-    described,
+    describe_rule,
     filter_of,
 )
-from busproof.broker.bounds import bounded
+from busproof.broker.bounds import check_bound
 from busproof.broker.names import objection_to
 
 __all__ = ["add_rule", "list_rules", "remove_rule"]
@@ -60,11 +60,14 @@ def remove_rule(asking: Asking, fields: Said) -> Reply:
 def list_rules(asking: Asking, fields: Said) -> Reply:
     """Return a page of the subscription's rules."""
     topic, subscription = asking.subscription()
-    skip, top = bounded("skip", fields.get("skip") or 0), bounded("top", fields.get("top") or 100)
+    skip, top = (
+        check_bound("skip", fields.get("skip") or 0),
+        check_bound("top", fields.get("top") or 100),
+    )
     outcome = asking.ask(v.ListRules(topic=topic, subscription=subscription)).outcome
     rules = outcome.rules if isinstance(outcome, v.RulesListed) else ()
     # Sorted, because a client requests one page after another and must not miss a rule.
     page = sorted(rules, key=lambda rule: rule.name)[skip : skip + top]
     if not page:
         return Reply({}, NO_CONTENT, "No rules")
-    return Reply({"rules": [{"rule-description": described(rule)} for rule in page]})
+    return Reply({"rules": [{"rule-description": describe_rule(rule)} for rule in page]})

@@ -13,8 +13,8 @@ from busproof.broker.amqp.framing import array
 from busproof.broker.amqp.management.message_operations import NO_CONTENT, end_of_lock
 from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.request_links import Reply
-from busproof.broker.bounds import bounded
-from busproof.broker.direct_actions import PASSED_AT_ONCE, listed
+from busproof.broker.bounds import check_bound
+from busproof.broker.direct_actions import PASSED_AT_ONCE, session_names
 from busproof.broker.payloads import OF_STATE, Counted
 
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
@@ -64,14 +64,14 @@ def set_state(asking: Asking, fields: Said) -> Reply:
 
 def list_sessions(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     """List the sessions that have messages, or those whose state was set at or after a time."""
-    skip = bounded("skip", fields.get("skip") or 0)
-    top = min(MOST_LISTED, bounded("top", fields.get("top") or 100))
+    skip = check_bound("skip", fields.get("skip") or 0)
+    top = min(MOST_LISTED, check_bound("top", fields.get("top") or 100))
     since = fields.get("last-updated-time")
-    moment = None if since is None else bounded("last-updated-time", since)
-    names = _listed(asking)
+    moment = None if since is None else check_bound("last-updated-time", since)
+    names = _list_sessions(asking)
     # Clients send .NET's `DateTime.MaxValue`, which rounds up to the year 10000.
     if moment is not None and moment < END_OF_TIME:
-        names = _stated(asking, moment)
+        names = _list_changed_states(asking, moment)
     page = yield from _page(names, skip, top)
     if not page:
         return Reply({}, NO_CONTENT, "No sessions")
@@ -80,7 +80,7 @@ def list_sessions(asking: Asking, fields: Said) -> Generator[bool, None, Reply]:
     return Reply({"skip": skip + len(page), "sessions-ids": ids})
 
 
-def _listed(asking: Asking) -> Iterable[str | None]:
+def _list_sessions(asking: Asking) -> Iterable[str | None]:
     """Return the ids of the sessions that have messages or a state.
 
     Raises:
@@ -97,12 +97,12 @@ def _listed(asking: Asking) -> Iterable[str | None]:
         and entity.status.gives
     ):
         bus.traffic.count(command, v.SessionsListed(session_ids=()))
-        return listed(entity)
+        return session_names(entity)
     outcome = asking.ask(command).outcome
     return outcome.session_ids if isinstance(outcome, v.SessionsListed) else ()
 
 
-def _stated(asking: Asking, moment: int) -> Iterator[str | None]:
+def _list_changed_states(asking: Asking, moment: int) -> Iterator[str | None]:
     """Yield the ids of the sessions whose state was set at a moment or later, in any order.
 
     As in `listed`, `None` is yielded now and then, so that other clients have turns.
