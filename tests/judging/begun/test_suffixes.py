@@ -146,6 +146,17 @@ def test_no_suffix_of_overlapping_requests_is_accused(policy: str) -> None:
     assert [] == accused
 
 
+def test_a_deferred_message_of_a_session_shows_that_the_queue_has_sessions() -> None:
+    """Nothing else may say so; it was accused of DEFER-12."""
+    message = v.MessageView(body="m", session_id="s", sequence_number=1, lock_token="t")
+    command = v.ReceiveDeferred(queue="q", session_id="s", sequence_numbers=(1,))
+    received = v.ReceivedSeveral(messages=(message,))
+    events = [v.Event(command=command, outcome=received, called=1, returned=2)]
+    for seen in (REAL, seen_of("hostile")):
+        judged, _ = judged_begun(events, cases.profile(), seen, Began())
+        assert judged.violation is None
+
+
 def test_a_choice_that_fails_sets_no_timer_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each dead end set some timers once more, until a replay had thousands of one."""
     choose = Clock._choose

@@ -119,7 +119,8 @@ class Entities:
     def _look(self, path: str, event: v.Event) -> None:
         command = event.command
         seen = self._seen[path]
-        if isinstance(command, SESSIONS):
+        is_within = isinstance(command, v.ReceiveDeferred) and command.session_id is not None
+        if isinstance(command, SESSIONS) or is_within:
             seen.sessions = True
         elif isinstance(command, v.Receive | v.ReceiveBatch) and views_of(event.outcome):
             seen.sessions = command.session_id is not None
