@@ -11,6 +11,7 @@ from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT
 from busproof.adapters.amqp.rules import rule_of, written
 from busproof.adapters.amqp.scenario import Scenario
+from busproof.adapters.amqp.table import asks
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
@@ -133,11 +134,13 @@ def _ordered(properties: dict[str, str], kind: str) -> dict[str, str]:
     return {name: properties[name] for name in ORDERS[kind] if name in properties}
 
 
+@asks(c.CreateQueue)
 def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
     """Create a queue."""
     return _created(scenario, command.queue, command, "QueueDescription")
 
 
+@asks(c.CreateTopic)
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
     return _created(scenario, command.topic, command, "TopicDescription")
@@ -152,6 +155,7 @@ def _created(
     return o.Done()
 
 
+@asks(c.CreateSubscription)
 def create_subscription(
     scenario: Scenario, command: c.CreateSubscription, client: Client
 ) -> o.Outcome:
@@ -162,12 +166,14 @@ def create_subscription(
     return o.Done()
 
 
+@asks(c.UpdateQueue)
 def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
     """Update a queue or a subscription."""
     kind = "SubscriptionDescription" if v.SUBSCRIPTIONS in command.queue else "QueueDescription"
     return _updated(scenario, command.queue, command, kind)
 
 
+@asks(c.UpdateTopic)
 def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> o.Outcome:
     """Update a topic."""
     return _updated(scenario, command.topic, command, "TopicDescription")
@@ -185,18 +191,21 @@ def _updated(
     return o.Done()
 
 
+@asks(c.DeleteQueue)
 def delete_queue(scenario: Scenario, command: c.DeleteQueue, client: Client) -> o.Outcome:
     """Delete a queue or a subscription."""
     scenario.setting.entities.delete(scenario.path(command.queue))
     return o.Done()
 
 
+@asks(c.DeleteTopic)
 def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> o.Outcome:
     """Delete a topic."""
     scenario.setting.entities.delete(scenario.path(command.topic))
     return o.Done()
 
 
+@asks(c.GetTopic)
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
     """Return the description of a topic."""
     entry = scenario.setting.entities.get(scenario.path(command.topic))
@@ -217,6 +226,7 @@ def described_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
     )
 
 
+@asks(c.GetQueue)
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
     """Return the description of a queue or a subscription."""
     entry = scenario.setting.entities.get(scenario.path(command.queue))
@@ -271,11 +281,13 @@ def _gigabytes(text: str | None) -> int | None:
     return None if megabytes is None or megabytes % MEGABYTES else megabytes // MEGABYTES
 
 
+@asks(c.ListQueues)
 def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
     """Return the names of the queues that this scenario created."""
     return _ours(scenario, "queues")
 
 
+@asks(c.ListTopics)
 def list_topics(scenario: Scenario, command: c.ListTopics, client: Client) -> o.Outcome:
     """Return the names of the topics that this scenario created."""
     return _ours(scenario, "topics")
@@ -288,6 +300,7 @@ def _ours(scenario: Scenario, kind: str) -> o.Outcome:
     return o.Listed(names=tuple(ours))
 
 
+@asks(c.ListSubscriptions)
 def list_subscriptions(
     scenario: Scenario, command: c.ListSubscriptions, client: Client
 ) -> o.Outcome:
@@ -297,6 +310,7 @@ def list_subscriptions(
     return o.Listed(names=tuple(names))
 
 
+@asks(c.AddRule)
 def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
     """Add a rule to a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
@@ -306,6 +320,7 @@ def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcom
     return o.Done()
 
 
+@asks(c.RemoveRule)
 def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.Outcome:
     """Remove a rule from a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
@@ -314,6 +329,7 @@ def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.
     return o.Done()
 
 
+@asks(c.ListRules)
 def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
     """Return the rules of a subscription."""
     path = _subscription(scenario, command)

@@ -14,6 +14,7 @@ from busproof.adapters.amqp.failing import Rejected, Silent
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.native import tag_of
 from busproof.adapters.amqp.scenario import Scenario
+from busproof.adapters.amqp.table import asks
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
@@ -37,6 +38,7 @@ AHEAD: Final = 60_000
 """How far this machine's clock may be behind the service's, in milliseconds."""
 
 
+@asks(c.Receive)
 def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
     """Receive an available message, by a lock or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
@@ -64,6 +66,7 @@ def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any
     return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
 
 
+@asks(c.ReceiveBatch)
 def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
     """Receive available messages up to a number, by locks or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
@@ -116,6 +119,7 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
     )
 
 
+@asks(c.Abandon, c.Complete, c.DeadLetter, c.Defer)
 def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
     """Settle a message on its link, or by a request if that is impossible.
 
@@ -138,6 +142,7 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
     return o.Done()
 
 
+@asks(c.SettleBatch)
 def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> o.Outcome:
     """Settle several messages by one request; their links are not informed."""
     path = scenario.path(command.queue)
@@ -165,6 +170,7 @@ def _settle_within(
     return o.Done()
 
 
+@asks(c.ReceiveDeferred)
 def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Client) -> o.Outcome:
     """Receive deferred messages by their sequence numbers."""
     path = scenario.path(command.queue)
@@ -186,11 +192,13 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
     return o.ReceivedSeveral(messages=tuple(views))
 
 
+@asks(c.RenewLock)
 def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
     """Renew the lock of a message."""
     return renewed(scenario, _renewed_until(scenario, command.queue, (command.lock_token,), client))
 
 
+@asks(c.RenewLocks)
 def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.Outcome:
     """Renew the locks of several messages with one request."""
     until = _renewed_until(scenario, command.queue, command.lock_tokens, client)
@@ -214,6 +222,7 @@ def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
     return o.Renewed(locked_until=_moment(scenario, until[0]))
 
 
+@asks(c.DeleteBatch)
 def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: Client) -> o.Outcome:
     """Delete several messages by one request; without an age, all that are enqueued by now."""
     now = int(time.time() * 1000)
@@ -228,6 +237,7 @@ def _moment(scenario: Scenario, milliseconds: Any) -> int:
     return int(milliseconds) * MILLISECOND - scenario.setting.epoch
 
 
+@asks(c.Peek)
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
     """Peek messages."""
     # Sequence numbers start at 1, so 0 stands for a peek without one.

@@ -10,6 +10,7 @@ from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
 from busproof.adapters.amqp.messages import STANDS_FOR, encoded, enveloped
 from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
+from busproof.adapters.amqp.table import asks
 from busproof.adapters.amqp.transfers import sent
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
@@ -19,6 +20,7 @@ __all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send", "send_b
 MILLISECOND: Final = 1000
 
 
+@asks(c.Send)
 def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     """Send a message; in a transaction, on the connection that began it."""
     sender, transaction = scenario.part_of(command.transaction, client)
@@ -29,6 +31,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     return o.Done()
 
 
+@asks(c.SendBatch)
 def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Outcome:
     """Send several messages in one transfer with the message format of a batch."""
     sender, transaction = scenario.part_of(command.transaction, client)
@@ -40,6 +43,7 @@ def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Ou
     return o.Done()
 
 
+@asks(c.Schedule)
 def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outcome:
     """Schedule a message."""
     asker, transaction = scenario.part_of(command.transaction, client)
@@ -60,6 +64,7 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
     return o.Scheduled(sequence_number=int(numbers[0]) if numbers else None)
 
 
+@asks(c.CancelScheduled)
 def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.Outcome:
     """Cancel a scheduled message."""
     body = {"sequence-numbers": array(Data.LONG, [command.sequence_number])}
@@ -67,6 +72,7 @@ def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.
     return o.Done()
 
 
+@asks(c.BeginTransaction)
 def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.Outcome:
     """Declare a transaction, and record the id that the service gives it."""
     if command.transaction in scenario.open:
@@ -80,11 +86,13 @@ def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.
     return o.Done()
 
 
+@asks(c.CommitTransaction)
 def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
     """Discharge a transaction, so that all of it takes effect."""
     return _ended(scenario, command.transaction, client, failed=False)
 
 
+@asks(c.RollBackTransaction)
 def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
     """Discharge a transaction as failed, so that none of it takes effect."""
     return _ended(scenario, command.transaction, client, failed=True)

@@ -10,6 +10,7 @@ from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT, not_held, renewed
 from busproof.adapters.amqp.scenario import Scenario
+from busproof.adapters.amqp.table import asks
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
@@ -28,6 +29,7 @@ YEAR_10000: Final = 253_402_300_800_000
 """Time that selects all sessions with messages or a state, in milliseconds since 1970."""
 
 
+@asks(c.AcceptSession)
 def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Outcome:
     """Accept a session."""
     path, session_id = scenario.path(command.queue), command.session_id
@@ -37,6 +39,7 @@ def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Ou
     return o.Done()
 
 
+@asks(c.AcceptNextSession)
 def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: Client) -> o.Outcome:
     """Accept the next free session; return `Empty` if there is none."""
     path = scenario.path(command.queue)
@@ -59,6 +62,7 @@ def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
         client.connection.close_link(before)
 
 
+@asks(c.CloseSession)
 def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
     """Close a session."""
     path, session_id = scenario.path(command.queue), command.session_id
@@ -70,6 +74,7 @@ def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -
     return o.Done()
 
 
+@asks(c.RenewSessionLock)
 def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Client) -> o.Outcome:
     """Renew the lock of a session."""
     body = {"session-id": command.session_id}
@@ -78,6 +83,7 @@ def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Clien
     return renewed(scenario, [] if until is None else [until])
 
 
+@asks(c.SetSessionState)
 def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) -> o.Outcome:
     """Set the state of a session."""
     state = None if command.state is None else command.state.encode()
@@ -86,6 +92,7 @@ def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) ->
     return o.Done()
 
 
+@asks(c.GetSessionState)
 def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) -> o.Outcome:
     """Return the state of a session."""
     body = {"session-id": command.session_id}
@@ -94,6 +101,7 @@ def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) ->
     return o.SessionState(state=None if state is None else bytes(state).decode())
 
 
+@asks(c.ListSessions)
 def list_sessions(scenario: Scenario, command: c.ListSessions, client: Client) -> o.Outcome:
     """List the sessions that have messages or a state, page by page."""
     session_ids: list[str] = []

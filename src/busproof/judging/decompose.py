@@ -9,7 +9,7 @@ earliest times at which events took effect (`merged`): two events keep their ord
 before the other was called.
 
 Three things are common to all queues and keep them together: the reading of empty properties
-(EMPTY-KEY) once it was observed; commands that name no queue, or that this module does not know;
+(EMPTY-KEY) once it was observed; commands that may concern everything;
 and the number of entities once a quota may be reached.
 """
 
@@ -23,53 +23,10 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.quotas import MOST_PARTITIONED
 
-__all__ = ["KNOWN", "Connections", "Groups", "Name", "concerned", "is_crowded", "merged", "parts"]
-
-KNOWN: Final = (
-    v.CreateQueue,
-    v.Send,
-    v.Schedule,
-    v.CancelScheduled,
-    v.Receive,
-    v.Complete,
-    v.Abandon,
-    v.DeadLetter,
-    v.Defer,
-    v.ReceiveDeferred,
-    v.RenewLock,
-    v.Peek,
-    v.AcceptSession,
-    v.AcceptNextSession,
-    v.RenewSessionLock,
-    v.CloseSession,
-    v.SetSessionState,
-    v.GetSessionState,
-    v.ListSessions,
-    v.BeginTransaction,
-    v.CommitTransaction,
-    v.RollBackTransaction,
-    v.TakePartitionDown,
-    v.BringPartitionUp,
-)
-"""Commands about messages that concern only the entities that they name."""
-
-MANAGING: Final = (v.RestoreQueue, v.GetQueue, v.UpdateQueue, v.DeleteQueue)
-"""Commands about one queue as a whole, which may concern each of its messages, and no others."""
-
-_OF_SEVERAL: Final = (v.SendBatch, v.ReceiveBatch, v.SettleBatch, v.RenewLocks, v.DeleteBatch)
-"""Commands about several messages of one queue or transaction."""
-
-_OF_TOPICS: Final = (
-    *(v.CreateTopic, v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
-    *(v.CreateSubscription, v.AddRule, v.RemoveRule, v.ListRules),
-)
-"""Commands about topics, which concern only the entities that they name."""
+__all__ = ["Connections", "Groups", "Name", "concerned", "is_crowded", "merged", "parts"]
 
 _COUNTED: Final = frozenset((*get_args(v.Creation), v.DeleteQueue, v.DeleteTopic))
 _SENDING: Final = (v.Send, v.Schedule)
-
-_OF_A_PART: Final = frozenset((*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS))
-"""All these commands; a history with any other command is one part."""
 
 Name = tuple[str, ...]
 """Something that a command concerns: its kind and, if there are several, its name."""
@@ -133,8 +90,7 @@ class Connections:
             # Quotas depend on the number of entities, which creations and deletions change.
             self.counted.add(first)
             self.entities.update(_named(command))
-        # A command that is new to the vocabulary may concern anything until it is listed above.
-        self.whole = self.whole or kind not in _OF_A_PART
+        self.whole = self.whole or command.concern is v.Concern.EVERYTHING
         return first
 
     def finish(self) -> None:

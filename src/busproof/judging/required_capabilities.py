@@ -1,56 +1,11 @@
-"""Capabilities that an adapter has to declare for each command."""
+"""Capabilities that an adapter has to declare for a command: its own, and those of its fields."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from busproof import vocabulary as v
 
-__all__ = ["FILTERED", "NEEDED", "needs"]
-
-NEEDED: Final[dict[type[v.Command], v.Capability]] = {
-    v.CreateTopic: v.Capability.TOPICS,
-    v.CreateSubscription: v.Capability.TOPICS,
-    v.AddRule: v.Capability.FILTERS,
-    v.RemoveRule: v.Capability.FILTERS,
-    v.ListRules: v.Capability.FILTERS,
-    v.AcceptSession: v.Capability.SESSIONS,
-    v.AcceptNextSession: v.Capability.NEXT_SESSION,
-    v.RenewSessionLock: v.Capability.LOCK_RENEWAL,
-    v.CloseSession: v.Capability.SESSIONS,
-    v.SetSessionState: v.Capability.SESSION_STATE,
-    v.GetSessionState: v.Capability.SESSION_STATE,
-    v.ListSessions: v.Capability.SESSION_LISTING,
-    v.SendBatch: v.Capability.BATCHES,
-    v.ReceiveBatch: v.Capability.RECEIVE_BATCHES,
-    v.Schedule: v.Capability.SCHEDULING,
-    v.CancelScheduled: v.Capability.SCHEDULING,
-    v.Complete: v.Capability.PEEK_LOCK,
-    v.Abandon: v.Capability.PEEK_LOCK,
-    v.DeadLetter: v.Capability.DEAD_LETTER,
-    v.Defer: v.Capability.DEFERRAL,
-    v.ReceiveDeferred: v.Capability.DEFERRAL,
-    v.RenewLock: v.Capability.LOCK_RENEWAL,
-    v.SettleBatch: v.Capability.SETTLE_BATCHES,
-    v.RenewLocks: v.Capability.RENEW_LOCKS,
-    v.DeleteBatch: v.Capability.DELETE_BATCH,
-    v.Peek: v.Capability.PEEK,
-    v.BeginTransaction: v.Capability.TRANSACTIONS,
-    v.CommitTransaction: v.Capability.TRANSACTIONS,
-    v.RollBackTransaction: v.Capability.TRANSACTIONS,
-    v.TakePartitionDown: v.Capability.OUTAGES,
-    v.BringPartitionUp: v.Capability.OUTAGES,
-    v.GetQueue: v.Capability.MANAGEMENT,
-    v.ListQueues: v.Capability.MANAGEMENT,
-    v.UpdateQueue: v.Capability.MANAGEMENT,
-    v.DeleteQueue: v.Capability.MANAGEMENT,
-    v.GetTopic: v.Capability.TOPIC_MANAGEMENT,
-    v.ListTopics: v.Capability.TOPIC_MANAGEMENT,
-    v.UpdateTopic: v.Capability.TOPIC_MANAGEMENT,
-    v.DeleteTopic: v.Capability.TOPIC_MANAGEMENT,
-    v.ListSubscriptions: v.Capability.TOPIC_MANAGEMENT,
-    v.RestoreQueue: v.Capability.LEGACY_ENTITIES,
-}
-
+__all__ = ["FILTERED", "needs"]
 
 FILTERED: Final = (
     "correlation_id",
@@ -133,8 +88,8 @@ def _needs_of_rule(command: v.AddRule) -> Iterator[v.Capability]:
 
 def needs(command: v.Command) -> Iterator[v.Capability]:
     """Yield the capabilities that an adapter has to declare to get this command."""
-    if type(command) in NEEDED:
-        yield NEEDED[type(command)]
+    if command.capability is not None:
+        yield command.capability
     if getattr(command, "requires_session", False):
         yield v.Capability.SESSIONS
     if getattr(command, "duplicate_detection", False):
@@ -151,7 +106,7 @@ def needs(command: v.Command) -> Iterator[v.Capability]:
         case v.AddRule():
             yield from _needs_of_rule(command)
         case v.SettleBatch():
-            yield from map(NEEDED.__getitem__, map(type, command.settlements()))
+            yield from (settlement.capability for settlement in command.settlements())
         case v.Peek() if command.from_sequence_number is not None:
             yield v.Capability.PEEK_FROM
         case v.Receive() | v.ReceiveBatch():

@@ -4,8 +4,11 @@
 and not of a client.
 """
 
+from typing import ClassVar
+
 import attrs
 
+from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands_management import (
     AddRule,
     CreateQueue,
@@ -57,6 +60,7 @@ from busproof.vocabulary.commands_sessions import (
     SessionCommand,
     SetSessionState,
 )
+from busproof.vocabulary.values import Concern
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -118,6 +122,8 @@ __all__ = [
 class BeginTransaction:
     """Begin a transaction under a name that the client chooses, unique in the namespace."""
 
+    capability: ClassVar = Capability.TRANSACTIONS
+    concern: ClassVar = Concern.MESSAGES
     transaction: str
 
 
@@ -125,6 +131,8 @@ class BeginTransaction:
 class CommitTransaction:
     """Apply all sends and settlements of the transaction together."""
 
+    capability: ClassVar = Capability.TRANSACTIONS
+    concern: ClassVar = Concern.MESSAGES
     transaction: str
 
 
@@ -132,6 +140,8 @@ class CommitTransaction:
 class RollBackTransaction:
     """Discard all sends and settlements of the transaction."""
 
+    capability: ClassVar = Capability.TRANSACTIONS
+    concern: ClassVar = Concern.MESSAGES
     transaction: str
 
 
@@ -143,6 +153,8 @@ class TakePartitionDown:
     does not exist, the partition is that of a queue created later under this name.
     """
 
+    capability: ClassVar = Capability.OUTAGES
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))
 
@@ -151,6 +163,8 @@ class TakePartitionDown:
 class BringPartitionUp:
     """Make a partition available again, with its messages."""
 
+    capability: ClassVar = Capability.OUTAGES
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))
 
@@ -159,6 +173,8 @@ class BringPartitionUp:
 class AdvanceClock:
     """Let virtual time pass, `duration` in microseconds."""
 
+    capability: ClassVar = None
+    concern: ClassVar = Concern.EVERYTHING
     duration: int = attrs.field(validator=attrs.validators.ge(0))
 
 

@@ -1,10 +1,13 @@
 """Requests about entities: queues, topics, subscriptions and their rules."""
 
+from typing import ClassVar
+
 import attrs
 
+from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS
+from busproof.vocabulary.values import MICROSECONDS, Concern
 
 __all__ = [
     "AddRule",
@@ -40,6 +43,8 @@ class CreateQueue:
     dead-letter queue.
     """
 
+    capability: ClassVar = None
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     partitioned: bool | None = True
     requires_session: bool = False
@@ -68,6 +73,8 @@ class RestoreQueue:
     `max_size` is in GB, per partition.
     """
 
+    capability: ClassVar = Capability.LEGACY_ENTITIES
+    concern: ClassVar = Concern.QUEUE
     queue: str
     requires_session: bool = False
     duplicate_detection: bool = False
@@ -78,12 +85,17 @@ class RestoreQueue:
 class GetQueue:
     """Get the description of a queue or subscription; `queue` is its path."""
 
+    capability: ClassVar = Capability.MANAGEMENT
+    concern: ClassVar = Concern.QUEUE
     queue: str
 
 
 @attrs.frozen(kw_only=True)
 class ListQueues:
     """List the names of all queues."""
+
+    capability: ClassVar = Capability.MANAGEMENT
+    concern: ClassVar = Concern.EVERYTHING
 
 
 @attrs.frozen(kw_only=True)
@@ -95,6 +107,8 @@ class UpdateQueue:
     sending, receiving or both, or enables the entity again.
     """
 
+    capability: ClassVar = Capability.MANAGEMENT
+    concern: ClassVar = Concern.QUEUE
     queue: str
     partitioned: bool | None = None
     requires_session: bool | None = None
@@ -119,6 +133,8 @@ class UpdateQueue:
 class DeleteQueue:
     """Delete a queue or a subscription with all its messages."""
 
+    capability: ClassVar = Capability.MANAGEMENT
+    concern: ClassVar = Concern.QUEUE
     queue: str
 
 
@@ -132,6 +148,8 @@ class CreateTopic:
     has to name a particular one.
     """
 
+    capability: ClassVar = Capability.TOPICS
+    concern: ClassVar = Concern.TOPIC
     topic: str
     partitioned: bool | None = True
     duplicate_detection: bool = False
@@ -151,12 +169,17 @@ class CreateTopic:
 class GetTopic:
     """Get the description of a topic."""
 
+    capability: ClassVar = Capability.TOPIC_MANAGEMENT
+    concern: ClassVar = Concern.TOPIC
     topic: str
 
 
 @attrs.frozen(kw_only=True)
 class ListTopics:
     """List the names of all topics."""
+
+    capability: ClassVar = Capability.TOPIC_MANAGEMENT
+    concern: ClassVar = Concern.EVERYTHING
 
 
 @attrs.frozen(kw_only=True)
@@ -166,6 +189,8 @@ class UpdateTopic:
     `max_size` is in GB, as in `CreateTopic`. `status` disables sending, or enables it again.
     """
 
+    capability: ClassVar = Capability.TOPIC_MANAGEMENT
+    concern: ClassVar = Concern.TOPIC
     topic: str
     partitioned: bool | None = None
     duplicate_detection: bool | None = None
@@ -182,6 +207,8 @@ class UpdateTopic:
 class DeleteTopic:
     """Delete a topic with its subscriptions and all their messages."""
 
+    capability: ClassVar = Capability.TOPIC_MANAGEMENT
+    concern: ClassVar = Concern.TOPIC
     topic: str
 
 
@@ -189,6 +216,8 @@ class DeleteTopic:
 class ListSubscriptions:
     """List the names of a topic's subscriptions, spelt as at their creation."""
 
+    capability: ClassVar = Capability.TOPIC_MANAGEMENT
+    concern: ClassVar = Concern.TOPIC
     topic: str
 
 
@@ -203,6 +232,8 @@ class CreateSubscription:
     Its path is `topic/subscriptions/name`, which commands accept where they accept a queue's name.
     """
 
+    capability: ClassVar = Capability.TOPICS
+    concern: ClassVar = Concern.TOPIC
     topic: str
     subscription: str
     requires_session: bool = False
@@ -223,6 +254,8 @@ class AddRule:
     `action` changes properties of the copies that the rule makes, in the service's dialect of SQL.
     """
 
+    capability: ClassVar = Capability.FILTERS
+    concern: ClassVar = Concern.TOPIC
     topic: str
     subscription: str
     rule: str
@@ -235,6 +268,8 @@ class AddRule:
 class RemoveRule:
     """Remove a rule from a subscription; if a transaction is named, with its commit."""
 
+    capability: ClassVar = Capability.FILTERS
+    concern: ClassVar = Concern.TOPIC
     topic: str
     subscription: str
     rule: str
@@ -245,5 +280,7 @@ class RemoveRule:
 class ListRules:
     """List the rules of a subscription."""
 
+    capability: ClassVar = Capability.FILTERS
+    concern: ClassVar = Concern.TOPIC
     topic: str
     subscription: str

@@ -1,10 +1,11 @@
 """Requests of receivers, and peeks."""
 
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 import attrs
 
-from busproof.vocabulary.values import Disposition, ReceiveMode
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.values import Concern, Disposition, ReceiveMode
 
 __all__ = [
     "Abandon",
@@ -27,6 +28,8 @@ __all__ = [
 class Receive:
     """Receive one message that is available now, from a session if the queue requires sessions."""
 
+    capability: ClassVar = None
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
     session_id: str | None = None
@@ -39,6 +42,8 @@ class ReceiveBatch:
     All are from one session if the queue requires sessions.
     """
 
+    capability: ClassVar = Capability.RECEIVE_BATCHES
+    concern: ClassVar = Concern.SEVERAL_MESSAGES
     queue: str
     count: int = attrs.field(validator=attrs.validators.ge(1))
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -52,6 +57,8 @@ class Complete:
     If a transaction is named, its commit does this, as for every settlement.
     """
 
+    capability: ClassVar = Capability.PEEK_LOCK
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -61,6 +68,8 @@ class Complete:
 class Abandon:
     """Settle a locked message: release it, to be received again."""
 
+    capability: ClassVar = Capability.PEEK_LOCK
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -70,6 +79,8 @@ class Abandon:
 class DeadLetter:
     """Settle a locked message: move it to the dead-letter queue with a reason."""
 
+    capability: ClassVar = Capability.DEAD_LETTER
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     lock_token: str
     reason: str = ""
@@ -80,6 +91,8 @@ class DeadLetter:
 class Defer:
     """Settle a locked message: set it aside, to be received only by its sequence number."""
 
+    capability: ClassVar = Capability.DEFERRAL
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -95,6 +108,8 @@ class SettleBatch:
     The reason is for messages that are dead-lettered.
     """
 
+    capability: ClassVar = Capability.SETTLE_BATCHES
+    concern: ClassVar = Concern.SEVERAL_MESSAGES
     queue: str
     lock_tokens: tuple[str, ...]
     disposition: Disposition
@@ -125,6 +140,8 @@ class DeleteBatch:
     With an `age`, only messages that were enqueued at least so many microseconds ago.
     """
 
+    capability: ClassVar = Capability.DELETE_BATCH
+    concern: ClassVar = Concern.SEVERAL_MESSAGES
     queue: str
     count: int = attrs.field(validator=attrs.validators.ge(1))
     age: int | None = None
@@ -134,6 +151,8 @@ class DeleteBatch:
 class ReceiveDeferred:
     """Receive deferred messages by their sequence numbers: all of them, or none."""
 
+    capability: ClassVar = Capability.DEFERRAL
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     sequence_numbers: tuple[int, ...]
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -144,6 +163,8 @@ class ReceiveDeferred:
 class RenewLock:
     """Extend a message's lock by a full lock duration from now."""
 
+    capability: ClassVar = Capability.LOCK_RENEWAL
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     lock_token: str
 
@@ -152,6 +173,8 @@ class RenewLock:
 class RenewLocks:
     """Extend the locks of several messages by a full lock duration from now, in one request."""
 
+    capability: ClassVar = Capability.RENEW_LOCKS
+    concern: ClassVar = Concern.SEVERAL_MESSAGES
     queue: str
     lock_tokens: tuple[str, ...]
 
@@ -171,6 +194,8 @@ class Peek:
     sequence number, start at that number.
     """
 
+    capability: ClassVar = Capability.PEEK
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     count: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     session_id: str | None = None

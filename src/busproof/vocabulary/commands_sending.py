@@ -1,11 +1,12 @@
 """Requests of senders."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 
+from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import MICROSECONDS
+from busproof.vocabulary.values import MICROSECONDS, Concern
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -26,6 +27,8 @@ class Send:
     `timeout` is the sender's operation timeout, in microseconds.
     """
 
+    capability: ClassVar = None
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     message: Message
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
@@ -39,6 +42,8 @@ class SendBatch:
     `timeout` is the sender's operation timeout, in microseconds. A transaction may be named.
     """
 
+    capability: ClassVar = Capability.BATCHES
+    concern: ClassVar = Concern.SEVERAL_MESSAGES
     queue: str
     messages: tuple[Message, ...]
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
@@ -49,6 +54,8 @@ class SendBatch:
 class Schedule:
     """Send a message that is enqueued `delay` microseconds later; at once if that is past."""
 
+    capability: ClassVar = Capability.SCHEDULING
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     message: Message
     delay: int
@@ -59,5 +66,7 @@ class Schedule:
 class CancelScheduled:
     """Cancel a scheduled message by the sequence number returned when it was scheduled."""
 
+    capability: ClassVar = Capability.SCHEDULING
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     sequence_number: int

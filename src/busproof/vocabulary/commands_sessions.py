@@ -1,6 +1,11 @@
 """Requests about sessions."""
 
+from typing import ClassVar
+
 import attrs
+
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.values import Concern
 
 __all__ = [
     "AcceptNextSession",
@@ -18,6 +23,8 @@ __all__ = [
 class AcceptSession:
     """Lock one session of a queue that requires sessions, for this connection."""
 
+    capability: ClassVar = Capability.SESSIONS
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     session_id: str
 
@@ -26,6 +33,8 @@ class AcceptSession:
 class AcceptNextSession:
     """Lock any session that has messages and no holder, for this connection."""
 
+    capability: ClassVar = Capability.NEXT_SESSION
+    concern: ClassVar = Concern.MESSAGES
     queue: str
 
 
@@ -33,6 +42,8 @@ class AcceptNextSession:
 class RenewSessionLock:
     """Renew the lock of a session, and those of the messages received in it."""
 
+    capability: ClassVar = Capability.LOCK_RENEWAL
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     session_id: str
 
@@ -41,6 +52,8 @@ class RenewSessionLock:
 class CloseSession:
     """Release the lock of a session."""
 
+    capability: ClassVar = Capability.SESSIONS
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     session_id: str
 
@@ -49,6 +62,8 @@ class CloseSession:
 class SetSessionState:
     """Set the state of a session that this connection holds; `None` removes it."""
 
+    capability: ClassVar = Capability.SESSION_STATE
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     session_id: str
     state: str | None = None
@@ -58,6 +73,8 @@ class SetSessionState:
 class GetSessionState:
     """Get the state of a session that this connection holds."""
 
+    capability: ClassVar = Capability.SESSION_STATE
+    concern: ClassVar = Concern.MESSAGES
     queue: str
     session_id: str
 
@@ -66,6 +83,8 @@ class GetSessionState:
 class ListSessions:
     """List the ids of the sessions that have messages."""
 
+    capability: ClassVar = Capability.SESSION_LISTING
+    concern: ClassVar = Concern.MESSAGES
     queue: str
 
 

@@ -4,10 +4,19 @@ All times and durations are whole numbers of microseconds. Times count from the 
 recording, never from a calendar.
 """
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Final
 
-__all__ = ["MICROSECONDS", "Clock", "Disposition", "Error", "ReceiveMode", "RuleId", "Tier"]
+__all__ = [
+    "MICROSECONDS",
+    "Clock",
+    "Concern",
+    "Disposition",
+    "Error",
+    "ReceiveMode",
+    "RuleId",
+    "Tier",
+]
 
 RuleId = str
 
@@ -27,6 +36,16 @@ class Clock(StrEnum):
 
     VIRTUAL = "virtual"
     REAL = "real"
+
+
+class Concern(Enum):
+    """What a command may concern; it decides which parts of a history are independent."""
+
+    MESSAGES = "messages of the entities that it names, or these entities"
+    SEVERAL_MESSAGES = "several messages of one entity or transaction"
+    QUEUE = "a queue or a subscription as a whole"
+    TOPIC = "a topic with its subscriptions"
+    EVERYTHING = "any entity"
 
 
 class ReceiveMode(StrEnum):

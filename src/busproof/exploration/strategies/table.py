@@ -26,7 +26,6 @@ from busproof.exploration.strategies.sizes import rows_of_sizes
 from busproof.exploration.strategies.topic_management import rows_of_topic_management
 from busproof.exploration.strategies.topics import rows_of_topics
 from busproof.exploration.strategies.transactions import rows_of_transactions
-from busproof.judging.required_capabilities import NEEDED
 
 __all__ = ["generators", "queue_kinds"]
 
@@ -99,7 +98,7 @@ def _restrict_to(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterat
 
 
 def _is_usable(row: Generator, scope: Scope) -> bool:
-    return row.kind not in NEEDED or NEEDED[row.kind] in scope.capabilities
+    return row.kind.capability is None or row.kind.capability in scope.capabilities
 
 
 def _creations(kinds: tuple[v.CreateQueue, ...]) -> Iterator[Generator]:

@@ -42,7 +42,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.judging.decompose import KNOWN, is_crowded
+from busproof.judging.decompose import is_crowded
 from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
 from busproof.judging.linearization.key_subhistories import Subhistories
 from busproof.judging.linearization.subhistory import Subhistory, end_of, given
@@ -99,7 +99,7 @@ def impossible_subhistory(
 def is_separable(events: Collection[v.Event]) -> bool:
     """Return whether it is safe to leave out some of the events."""
     # Each of these kinds of events may depend on any other event.
-    if any(not isinstance(event.command, KNOWN) for event in events):
+    if any(event.command.concern is not v.Concern.MESSAGES for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
