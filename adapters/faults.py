@@ -22,7 +22,7 @@ _BY_ID: Final = {mutant.id: mutant for mutant in MUTANTS}
 class Careless(ModelAdapter):
     """The model with a client library that changes no message."""
 
-    def _prepared(self, command: v.Command) -> v.Command:
+    def _prepare(self, command: v.Command) -> v.Command:
         return command
 
 

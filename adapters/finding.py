@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.making import embedded, service
+from busproof.adapters.amqp.making import make_embedded, make_service
 from busproof.adapters.amqp.target import bare, is_connection_string
 from busproof.errors import AdapterError, ConformanceError, UsageError
 from busproof.extras import MODULES, need
@@ -23,7 +23,7 @@ from busproof.extras import MODULES, need
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolved"]
+__all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolve_name"]
 
 GROUP: Final = "busproof.adapters"
 """Entry point group for adapters in installed packages."""
@@ -136,7 +136,7 @@ def available() -> list[Available]:
     """Return all names that `--adapter` accepts; those of installed packages are last."""
     installed = [
         Available(name=point.name, kind="installed", summary=_origin(point))
-        for point in sorted(_installed(), key=attrgetter("name"))
+        for point in sorted(_find_installed(), key=attrgetter("name"))
     ]
     return [*_BUILT_IN, *installed]
 
@@ -152,14 +152,14 @@ def find(name: str, *, timeout: float) -> v.Adapter:
         UsageError: there is no such adapter, or its extra is not installed.
         AdapterError: the code of the adapter fails, or returns something else.
     """
-    name = resolved(name)
+    name = resolve_name(name)
     _need_extra(name)
-    if (built_in := _built_in(name, timeout)) is not None:
+    if (built_in := _find_built_in(name, timeout)) is not None:
         return built_in
-    for point in _installed(name):
-        return _made(_loaded(point), name)
+    for point in _find_installed(name):
+        return _make(_load(point), name)
     if ":" in name:
-        return _made(_imported(name), name)
+        return _make(_import(name), name)
     raise UsageError(_unknown(name))
 
 
@@ -169,16 +169,16 @@ def check_name(name: str) -> None:
     Raises:
         UsageError: there is no such adapter, or its extra is not installed.
     """
-    name = resolved(name)
+    name = resolve_name(name)
     _need_extra(name)
     kind, _, query = name.partition("?")
     if kind in _SETTINGS:
         dict(_settings(kind, query, _SETTINGS[kind]))
-    elif ":" not in name and not _installed(name):
+    elif ":" not in name and not _find_installed(name):
         raise UsageError(_unknown(name))
 
 
-def _installed(name: str | None = None) -> "Iterable[EntryPoint]":
+def _find_installed(name: str | None = None) -> "Iterable[EntryPoint]":
     """Return the adapters of installed packages, or the one with this name."""
     # A run on a built-in adapter starts faster without it.
     from importlib.metadata import entry_points
@@ -195,7 +195,7 @@ def _need_extra(name: str) -> None:
         need("amqp" if kind == "http" else kind, f"the adapter {kind}")
 
 
-def _built_in(name: str, timeout: float) -> v.Adapter | None:
+def _find_built_in(name: str, timeout: float) -> v.Adapter | None:
     if name == "model" or name.startswith("model?"):
         return _model(name.partition("?")[2])
     if name.startswith(("faulty:", "generated:")):
@@ -205,10 +205,10 @@ def _built_in(name: str, timeout: float) -> v.Adapter | None:
     kind, _, query = name.partition("?")
     if kind in ("amqp", "http"):
         settings = _settings(kind, query, _BROKER_SETTINGS)
-        return embedded(dict(settings), timeout, http=kind == "http")
+        return make_embedded(dict(settings), timeout, http=kind == "http")
     if name == "spark" or name.startswith("spark?"):
         return _spark(name.partition("?")[2])
-    return service(name, timeout) if is_address(name) else None
+    return make_service(name, timeout) if is_address(name) else None
 
 
 def _model(query: str) -> v.Adapter:
@@ -257,7 +257,7 @@ def is_address(name: str) -> bool:
     return text.lower().startswith(_ADDRESSES) or is_connection_string(text)
 
 
-def resolved(name: str) -> str:
+def resolve_name(name: str) -> str:
     """Return the name of an adapter; a name such as `env:NAME` is read from the environment.
 
     Raises:
@@ -272,16 +272,16 @@ def resolved(name: str) -> str:
     return value
 
 
-def _loaded(point: "EntryPoint") -> object:
+def _load(point: "EntryPoint") -> object:
     try:
         return cast(object, point.load())
     except Exception as error:
         raise AdapterError(
-            f"the adapter {point.name} of {_origin(point)} cannot be imported: {_said(error)}"
+            f"the adapter {point.name} of {_origin(point)} cannot be imported: {_error_text(error)}"
         ) from error
 
 
-def _imported(name: str) -> object:
+def _import(name: str) -> object:
     module_name, _, path = name.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *path.split(".")]):
         raise UsageError(_unknown(name))
@@ -308,10 +308,10 @@ def _module(name: str) -> ModuleType:
             raise UsageError(
                 f"there is no module {missing}, neither installed nor in the current folder"
             ) from None
-        raise AdapterError(f"the module {name} cannot be imported: {_said(error)}") from error
+        raise AdapterError(f"the module {name} cannot be imported: {_error_text(error)}") from error
 
 
-def _made(factory: object, name: str) -> v.Adapter:
+def _make(factory: object, name: str) -> v.Adapter:
     if not callable(factory):
         raise UsageError(f"{name} must be a function that returns an adapter, and is {factory!r}")
     try:
@@ -319,7 +319,7 @@ def _made(factory: object, name: str) -> v.Adapter:
     except ConformanceError:
         raise
     except Exception as error:
-        raise AdapterError(f"{name} failed to make an adapter: {_said(error)}") from error
+        raise AdapterError(f"{name} failed to make an adapter: {_error_text(error)}") from error
     lacking = [method for method in _METHODS if not callable(getattr(adapter, method, None))]
     if not _declares(adapter):
         lacking.append("declaration")
@@ -342,7 +342,7 @@ def _origin(point: "EntryPoint") -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 

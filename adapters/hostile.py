@@ -95,11 +95,11 @@ class WrongTimers:
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
         """Execute a command with skewed durations, and report the requested ones."""
-        answer = self._ask(self._taken(command), connection)
-        answer.outcome = self._told(answer.outcome)
+        answer = self._ask(self._skew(command), connection)
+        answer.outcome = self._restore(answer.outcome)
         return answer
 
-    def _taken(self, command: v.Command) -> v.Command:
+    def _skew(self, command: v.Command) -> v.Command:
         """Return the command with skewed durations for the bus inside."""
         if isinstance(command, v.Send | v.Schedule):
             message = self._mortal(command.message)
@@ -115,10 +115,10 @@ class WrongTimers:
             self._created[command] = self._creation(command)
         return self._created[command]
 
-    def _told(self, outcome: v.Outcome) -> v.Outcome:
+    def _restore(self, outcome: v.Outcome) -> v.Outcome:
         """Return the outcome with the requested durations and skewed lock ends."""
         if isinstance(outcome, v.Described | v.TopicDescribed):
-            return attrs.evolve(outcome, description=self._announced(outcome.description))
+            return attrs.evolve(outcome, description=self._restore_description(outcome.description))
         if isinstance(outcome, v.Renewed) and outcome.locked_until is not None:
             return v.Renewed(locked_until=self._moment(outcome.locked_until))
         if isinstance(outcome, v.RenewedSeveral):
@@ -138,7 +138,7 @@ class WrongTimers:
                 self._asked[v.created_path(command), name, changes[name]] = requested
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]  # only fields it has
 
-    def _announced(self, description: Any) -> Any:
+    def _restore_description(self, description: Any) -> Any:
         """Return a description with the requested durations in place of the skewed ones."""
         path = (
             description.topic if isinstance(description, v.TopicDescription) else description.queue

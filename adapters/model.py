@@ -110,7 +110,7 @@ class ModelAdapter:
         """Execute a command; for a send, report the partition that stored the message."""
         if self._clock is v.Clock.REAL:
             self._let_time_pass()
-        answer = self._ask(self._prepared(command), connection)
+        answer = self._ask(self._prepare(command), connection)
         outcome, witness = answer.outcome, None
         sent = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
         if sent and answer.partition is not None:
@@ -128,15 +128,15 @@ class ModelAdapter:
         self._read += passed / v.MICROSECONDS
         self._step(v.AdvanceClock(duration=passed), "")
 
-    def _prepared(self, command: v.Command) -> v.Command:
+    def _prepare(self, command: v.Command) -> v.Command:
         """Return the command as a client library would send it: every message has a MessageId."""
         if self._library and isinstance(command, v.Send | v.Schedule):
-            return attrs.evolve(command, message=self._identified(command.message))
+            return attrs.evolve(command, message=self._identify(command.message))
         if self._library and isinstance(command, v.SendBatch):
-            return attrs.evolve(command, messages=tuple(map(self._identified, command.messages)))
+            return attrs.evolve(command, messages=tuple(map(self._identify, command.messages)))
         return command
 
-    def _identified(self, message: v.Message) -> v.Message:
+    def _identify(self, message: v.Message) -> v.Message:
         if message.message_id is None:
             self._assigned += 1
             message = attrs.evolve(message, message_id=f"assigned-{self._assigned}")

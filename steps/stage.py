@@ -9,7 +9,7 @@ import attrs
 
 from busproof import __version__
 from busproof import vocabulary as v
-from busproof.adapters.finding import find, resolved
+from busproof.adapters.finding import find, resolve_name
 from busproof.errors import AdapterError
 from busproof.history.files import HistoryWriter, RecordTooLong
 from busproof.history.lines import LIMIT, excerpt
@@ -85,7 +85,7 @@ class Stage:
         self.seed = seed_of(given) if self.explores else None
         oracle = oracle_of(option(given, "oracle"))
         self._given = given
-        self.name = resolved(option(given, "adapter", "model") or "")
+        self.name = resolve_name(option(given, "adapter", "model") or "")
         self.adapter: v.Adapter = find(self.name, timeout=timeout_of(given))
         self.declaration = _declaration(self.adapter, self.name)
         capabilities = [capability.value for capability in self.declaration.capabilities]

@@ -94,11 +94,11 @@ class EmbeddedAdapter:
                 return v.Observed(broker.disturb(queue, partition, down=False))
             case v.RestoreQueue():
                 return v.Observed(broker.restore(command))
-        outcome = self._asked(broker, scenario, command, connection)
+        outcome = self._ask(broker, scenario, command, connection)
         witnessed = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
         return v.Observed(outcome, self._witness(broker) if witnessed else None)
 
-    def _asked(
+    def _ask(
         self, broker: Embedded, scenario: Scenario, command: v.Command, connection: str
     ) -> v.Outcome:
         if self._clients is None:

@@ -9,7 +9,7 @@ from proton import Described, Link, Message, Terminus, symbol, ulong
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.target import TOKEN_LIFE, Target
-from busproof.adapters.amqp.transfers import Requests, Settled, is_closed, own, sent
+from busproof.adapters.amqp.transfers import Requests, Settled, is_closed, own, transfer
 
 __all__ = ["Client", "Reply"]
 
@@ -115,7 +115,7 @@ class Client:
         return _check(answer, "statusCode", "statusDescription"), own(answer.body)
 
     def _asking(self, address: str) -> Requests:
-        requests: Requests = self._kept(
+        requests: Requests = self._keep_link(
             self._requests, address, lambda: Requests(self.connection, address)
         )
         return requests
@@ -131,14 +131,14 @@ class Client:
             self.connection.attach(link, f"attaching a sender to {path}")
             return link
 
-        return self._kept(self._senders, path, made)
+        return self._keep_link(self._senders, path, made)
 
     def receiver(self, path: str, kind: object, made: Callable[[], Any]) -> Any:
         """Return the receiving link of a kind for an entity; `made` makes it if necessary."""
         self.prove(path)
         # The service may have closed the link meanwhile, for example because the entity is gone.
         self.beat()
-        return self._kept(self._receivers, (path, kind), made)
+        return self._keep_link(self._receivers, (path, kind), made)
 
     def held(self, path: str, kind: object) -> Any | None:
         """Return the receiving link of a kind for an entity, or `None` if there is none."""
@@ -152,7 +152,7 @@ class Client:
         """Remove and return the receiving link of a kind; `None` if there is none."""
         return self._receivers.pop((path, kind), None)
 
-    def _kept(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
+    def _keep_link(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
         connection = self.connection
         link = links.get(name)
         if link is not None and _is_open(link):
@@ -184,7 +184,7 @@ class Client:
             self._coordinator = link
         body: Any = Described(ulong(described), list(fields))
         message = Message(body=body, inferred=False)
-        delivery = sent(connection, self._coordinator, bytes(message.encode()))
+        delivery = transfer(connection, self._coordinator, bytes(message.encode()))
         settled = Settled(delivery)
         delivery.settle()
         return settled

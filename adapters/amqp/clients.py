@@ -76,9 +76,9 @@ class Clients:
             client = self._clients.get(connection)
             if client is None:
                 client = self._clients[connection] = self._connect(self._target, self._timeout)
-            return self._asked(scenario, command, client)
+            return self._answer(scenario, command, client)
 
-    def _asked(self, scenario: Scenario, command: v.Command, client: Connected) -> v.Outcome:
+    def _answer(self, scenario: Scenario, command: v.Command, client: Connected) -> v.Outcome:
         try:
             return self._ask(scenario, command, client)
         except Rejected as rejected:

@@ -16,7 +16,7 @@ from proton import Connection as Endpoint
 from proton import Link, SSLException, Transport, TransportException
 
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
-from busproof.adapters.amqp.formats import as_batches
+from busproof.adapters.amqp.formats import mark_batches
 from busproof.adapters.amqp.target import Target
 
 __all__ = ["Connection"]
@@ -63,7 +63,7 @@ class Connection:
         self._endpoint.container = f"busproof-{next(NUMBERS)}"
         self._endpoint.hostname = target.host
         self._engine.bind(self._endpoint)
-        self._socket = _connected(target, timeout)
+        self._socket = _connect(target, timeout)
         self._endpoint.open()
         self._session = self._endpoint.session()
         self._session.open()
@@ -71,7 +71,7 @@ class Connection:
             self.wait(lambda: bool(self._session.state & Endpoint.REMOTE_ACTIVE), "the connection")
         except (Lost, Silent) as failed:
             self._socket.close()
-            raise Unreachable(self._said_instead() or str(failed)) from None
+            raise Unreachable(self._describe_peer() or str(failed)) from None
         offered = self._endpoint.remote_offered_capabilities
         self._offered = frozenset(str(capability) for capability in offered or ())
         self._properties = self._endpoint.remote_properties
@@ -94,13 +94,13 @@ class Connection:
 
     def sender(self, name: str = "") -> Any:
         """Return a new link for sending, not yet attached."""
-        return self._session.sender(name or self._named())
+        return self._session.sender(name or self._server_name())
 
     def receiver(self, name: str = "") -> Any:
         """Return a new link for receiving, not yet attached."""
-        return self._session.receiver(name or self._named())
+        return self._session.receiver(name or self._server_name())
 
-    def _named(self) -> str:
+    def _server_name(self) -> str:
         return f"{self._endpoint.container}-{next(self._links)}"
 
     def attach(self, link: Any, what: str, timeout: float | None = None) -> None:
@@ -110,11 +110,11 @@ class Connection:
             Rejected: the service refuses the link.
         """
         link.open()
-        self.wait(lambda: bool(link.state & Link.REMOTE_ACTIVE) or _closed(link), what, timeout)
+        self.wait(lambda: bool(link.state & Link.REMOTE_ACTIVE) or _is_closed(link), what, timeout)
         # A service refuses a link by attaching it without a source or target, then detaching.
         ours = link.remote_target if link.is_sender else link.remote_source
-        if not ours.type and not _closed(link):
-            self.wait(lambda: _closed(link), what, timeout)
+        if not ours.type and not _is_closed(link):
+            self.wait(lambda: _is_closed(link), what, timeout)
         self.check(link)
 
     def check(self, link: Any) -> None:
@@ -123,7 +123,7 @@ class Connection:
         Raises:
             Rejected: the service has closed the link.
         """
-        if not _closed(link):
+        if not _is_closed(link):
             return
         condition = link.remote_condition
         if link.state & Link.LOCAL_ACTIVE:
@@ -137,7 +137,7 @@ class Connection:
         if self.is_lost:
             return
         link.close()
-        self.wait(lambda: _closed(link), "closing a link")
+        self.wait(lambda: _is_closed(link), "closing a link")
 
     def wait(self, is_so: Callable[[], bool], what: str, timeout: float | None = None) -> None:
         """Exchange bytes with the service until a condition holds.
@@ -211,7 +211,7 @@ class Connection:
             if not data:
                 return
             try:
-                self._socket.sendall(as_batches(bytes(data)) if self._batching else data)
+                self._socket.sendall(mark_batches(bytes(data)) if self._batching else data)
             except OSError as error:
                 self._lost = f"the connection broke: {error.strerror or error}"
                 raise Lost(self._lost) from None
@@ -240,7 +240,7 @@ class Connection:
             self._engine.push(data)
         return True
 
-    def _said_instead(self) -> str:
+    def _describe_peer(self) -> str:
         """Describe what a server speaks that is not AMQP 1.0."""
         first = self._first
         if not first:
@@ -265,7 +265,7 @@ class Connection:
         raise Lost(self._lost)
 
 
-def _closed(link: Any) -> bool:
+def _is_closed(link: Any) -> bool:
     return bool(link.state & Link.REMOTE_CLOSED)
 
 
@@ -276,7 +276,7 @@ def _one_word(text: str) -> str:
     ].strip()
 
 
-def _connected(target: Target, timeout: float) -> socket.socket:
+def _connect(target: Target, timeout: float) -> socket.socket:
     try:
         plain = socket.create_connection((target.host, target.port), timeout)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -72,7 +72,7 @@ def discover(
         raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
     sku = namespace.get("MessagingSKU", "").lower()
     tier = sku if sku in {known.value for known in v.Tier} else None
-    found = frozenset(_found(ask))
+    found = frozenset(_find_capabilities(ask))
     wanting = {one for one, holds in dialect.check.items() if one in found and not holds(ask)}
     capabilities = dialect.of_all | (found - wanting)
     partitions = 1 if tier not in (None, v.Tier.PREMIUM) else _namespace_partitions(ask)
@@ -91,13 +91,13 @@ def discover(
     )
 
 
-def _found(ask: Ask) -> Iterator[v.Capability]:
+def _find_capabilities(ask: Ask) -> Iterator[v.Capability]:
     for capability, commands in PROBES:
         if all(not _is_lacking(ask(command, "probe")) for command in commands):
             yield capability
     message = ask(c.Receive(queue="probe"), "probe")
     if isinstance(message, o.Received) and message.message.lock_token:
-        yield from _of_a_lock(ask, message.message.lock_token)
+        yield from _try_lock(ask, message.message.lock_token)
     if _deletes_batches(ask):
         yield v.Capability.DELETE_BATCH
     if _assigns_message_ids(ask):
@@ -143,7 +143,7 @@ def _is_for_partitions(detail: str) -> bool:
     return any(words in detail.lower() for words in PARTITIONED_WORDS)
 
 
-def _of_a_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
+def _try_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield v.Capability.LOCK_RENEWAL
     # Renew a single lock, because a service may refuse those of several partitions.

@@ -61,19 +61,19 @@ class Embedded:
     def _listening(self) -> tuple[str, str]:
         end = time.monotonic() + STARTED_IN
         while time.monotonic() < end and self._process.poll() is None:
-            match = READY.search(self._said())
+            match = READY.search(self._read_output())
             if match is not None:
                 return match["admin"], match["endpoint"].rstrip(";")
             time.sleep(PAUSE)
         raise AdapterError(f"the broker did not start{self.tail()}")
 
-    def _said(self) -> str:
+    def _read_output(self) -> str:
         self._log.seek(0)
         return self._log.read()
 
     def tail(self) -> str:
         """Return the end of the broker's log, to append to a sentence."""
-        log = self._said().strip()[-LOG_TOLD:]
+        log = self._read_output().strip()[-LOG_TOLD:]
         return f"\nits log ends with:\n{log}" if log else "; its log is empty"
 
     @property
@@ -120,7 +120,7 @@ class Embedded:
         """Take a partition down or bring it up; refused if the partition does not exist."""
         end = "down" if down else "up"
         body = {"entity": queue, "partition": partition, "planned": True}
-        status, answer = self._asked(f"partitions/{end}", body)
+        status, answer = self._ask(f"partitions/{end}", body)
         if status >= http.client.BAD_REQUEST:
             return v.Refused(error=v.Error.NOT_FOUND, detail=str(answer.get("error")))
         return v.Done()
@@ -133,7 +133,7 @@ class Embedded:
             "duplicate_detection": command.duplicate_detection,
             "max_size": command.max_size,
         }
-        status, answer = self._asked("entities/restore", body)
+        status, answer = self._ask("entities/restore", body)
         if status >= http.client.BAD_REQUEST:
             return v.Refused(error=v.Error.ALREADY_EXISTS, detail=str(answer.get("error")))
         return v.Done()
@@ -144,12 +144,12 @@ class Embedded:
         Raises:
             AdapterError: the answer is an error, or no answer comes.
         """
-        status, answer = self._asked(what, body)
+        status, answer = self._ask(what, body)
         if status >= http.client.BAD_REQUEST:
             raise AdapterError(f"the broker refuses {what}: {answer.get('error')}")
         return answer
 
-    def _asked(self, what: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
+    def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         method, data = ("GET", None) if body is None else ("POST", json.dumps(body))
         try:
             self._http.request(method, f"/busproof/{what}", data)

@@ -18,12 +18,12 @@ __all__ = [
     "NOTHING_THERE",
     "SB",
     "Entities",
-    "described_in",
     "detail_of",
     "duration",
     "entries_of",
     "microseconds",
-    "parsed_answer",
+    "parse_answer",
+    "read_fields",
 ]
 
 API_VERSION: Final = "2021-05"
@@ -91,11 +91,11 @@ class Entities:
         description = f'<{kind} xmlns="{SB}">{fields}</{kind}>'
         body = ENTRY.format(atom=ATOM, description=description)
         headers = {"If-Match": "*"} if change else {}
-        return described_in(self._ask("PUT", path, body.encode(), headers, version))
+        return read_fields(self._ask("PUT", path, body.encode(), headers, version))
 
     def get(self, path: str) -> dict[str, str]:
         """Return the description of an entity as texts by name."""
-        description = described_in(self._ask("GET", path))
+        description = read_fields(self._ask("GET", path))
         if not description:
             raise Rejected("http:404", f"{path} has no description")
         return description
@@ -146,13 +146,13 @@ class Entities:
             raise Lost(f"the administration at {self._target.admin} fails: {lost}") from None
         if answer.status >= http.client.BAD_REQUEST:
             raise Rejected(f"http:{answer.status}", detail_of(answer.body))
-        top = parsed_answer(answer.body)
+        top = parse_answer(answer.body)
         if top is not None and top.findtext(f"{{{ATOM}}}title") == NOTHING_THERE:
             raise Rejected("http:404", f"there is nothing at {path}")
         return top
 
 
-def parsed_answer(answer: bytes) -> ET.Element | None:
+def parse_answer(answer: bytes) -> ET.Element | None:
     """Return the XML of an answer; `None` if it has none."""
     if not answer.strip() or b"<!DOCTYPE" in answer:
         return None
@@ -167,7 +167,7 @@ def entries_of(top: ET.Element | None) -> list[ET.Element]:
     return [] if top is None else top.findall(f"{{{ATOM}}}entry")
 
 
-def described_in(top: ET.Element | None) -> dict[str, str]:
+def read_fields(top: ET.Element | None) -> dict[str, str]:
     """Return the fields of a description that are plain text, and the message counts."""
     content = None if top is None else top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):
@@ -181,6 +181,6 @@ def described_in(top: ET.Element | None) -> dict[str, str]:
 
 def detail_of(answer: bytes) -> str:
     """Return the sentence of an answer that refuses a request."""
-    top = parsed_answer(answer)
+    top = parse_answer(answer)
     detail = None if top is None else top.findtext("Detail")
     return detail or answer.decode("utf-8", "replace")[:200].strip()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from proton import Data, Described, uint, ulong
 
-__all__ = ["as_batches"]
+__all__ = ["mark_batches"]
 
 BATCH_FORMAT: Final = 0x80013700
 TRANSFER: Final = 0x14
@@ -14,18 +14,18 @@ HEADER: Final = struct.Struct(">IBBH")
 """A frame header: its size, the start of the body in words of 4 bytes, type and channel."""
 
 
-def as_batches(data: bytes) -> bytes:
+def mark_batches(data: bytes) -> bytes:
     """Return the frames with the message format of a batch set in all transfers."""
     frames: list[bytes] = []
     place = 0
     while place + HEADER.size <= len(data):
         size = HEADER.unpack_from(data, place)[0]
-        frames.append(_as_batch(data[place : place + size]))
+        frames.append(_mark_batch(data[place : place + size]))
         place += max(size, HEADER.size)
     return b"".join((*frames, data[place:]))
 
 
-def _as_batch(frame: bytes) -> bytes:
+def _mark_batch(frame: bytes) -> bytes:
     _, begins, kind, channel = HEADER.unpack_from(frame)
     start = begins * 4
     tree = Data()

@@ -11,20 +11,20 @@ from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
-from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
+from busproof.adapters.amqp.transfers import Settled, has_arrived, is_closed, take_message
 
 __all__ = [
     "Lock",
     "array",
-    "held",
+    "find_session_link",
     "plain_link",
-    "received",
-    "received_several",
+    "receive_message",
+    "receive_messages",
     "session_link",
     "session_of",
-    "settled_by_request",
-    "settled_on_link",
-    "settled_together",
+    "settle_by_request",
+    "settle_on_link",
+    "settle_together",
     "several",
     "uuid_of",
 ]
@@ -115,7 +115,7 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
     return link
 
 
-def held(client: Client, path: str, session_id: str) -> Any | None:
+def find_session_link(client: Client, path: str, session_id: str) -> Any | None:
     """Return the link to a session that the client holds, reattached if the service closed it.
 
     Raises:
@@ -167,7 +167,7 @@ def session_of(link: Any) -> str:
     return str(filter_set[SESSION])
 
 
-def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
+def receive_message(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
     """Receive the next message; return its delivery and bytes, or `None` if there is none.
 
     The client gives credit for one message and then drains it. The service delivers an available
@@ -187,17 +187,17 @@ def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None
     if wait:
         link.flow(credit)
         credit = 0
-        connection.awaited(lambda: arrived(link), wait)
-    if not arrived(link):
+        connection.awaited(lambda: has_arrived(link), wait)
+    if not has_arrived(link):
         link.drain(credit)
-        connection.wait(lambda: arrived(link) or not (link.draining() or link.queued), what)
+        connection.wait(lambda: has_arrived(link) or not (link.draining() or link.queued), what)
     if link.current is not None and link.current.readable:
-        return taken(link)
+        return take_message(link)
     connection.check(link)
     return None
 
 
-def received_several(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
+def receive_messages(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
     """Receive the next messages up to a number; return the delivery and bytes of each.
 
     Args:
@@ -213,20 +213,20 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
     connection.check(link)
     if wait:
         link.flow(count)
-        connection.awaited(lambda: arrived(link), wait)
+        connection.awaited(lambda: has_arrived(link), wait)
     link.drain(0 if wait else count)
     came: list[tuple[Any, bytes]] = []
     while True:
-        connection.wait(lambda: arrived(link) or not (link.draining() or link.queued), what)
+        connection.wait(lambda: has_arrived(link) or not (link.draining() or link.queued), what)
         if link.current is None or not link.current.readable:
             break
-        came.append(taken(link))
+        came.append(take_message(link))
     if not came:
         connection.check(link)
     return came
 
 
-def settled_on_link(lock: Lock, command: v.Settlement) -> bool:
+def settle_on_link(lock: Lock, command: v.Settlement) -> bool:
     """Settle a message on the link that it was received on; return whether the link answered.
 
     A service ends a link without an answer, for example, if the entity was disabled meanwhile.
@@ -235,7 +235,7 @@ def settled_on_link(lock: Lock, command: v.Settlement) -> bool:
         Rejected: the service refuses the settlement.
     """
     delivery, connection = lock.delivery, lock.client.connection
-    wanted = _wanted(delivery, command)
+    wanted = _delivery_state(delivery, command)
     delivery.update(wanted)
     what = f"{type(command).__name__} of {lock.path}"
     connection.wait(lambda: delivery.settled or is_closed(lock.link), what)
@@ -252,7 +252,7 @@ def settled_on_link(lock: Lock, command: v.Settlement) -> bool:
     return True
 
 
-def _wanted(delivery: Any, command: v.Settlement) -> Any:
+def _delivery_state(delivery: Any, command: v.Settlement) -> Any:
     """Return the delivery state for a settlement, and set its details on the delivery."""
     if isinstance(command, v.Complete):
         return Delivery.ACCEPTED
@@ -280,7 +280,7 @@ STATUSES: Final = {
 }
 
 
-def settled_by_request(
+def settle_by_request(
     client: Client,
     path: str,
     command: v.Settlement,
@@ -298,7 +298,7 @@ def settled_by_request(
     )
 
 
-def settled_together(
+def settle_together(
     client: Client, path: str, command: v.SettleBatch, session_id: str | None
 ) -> None:
     """Settle several messages by one request to the management node.

@@ -5,10 +5,10 @@ from typing import Any, cast
 
 from busproof import vocabulary as v
 
-__all__ = ["embedded", "service"]
+__all__ = ["make_embedded", "make_service"]
 
 
-def embedded(settings: dict[str, Any], timeout: float, *, http: bool = False) -> v.Adapter:
+def make_embedded(settings: dict[str, Any], timeout: float, *, http: bool = False) -> v.Adapter:
     """Return an adapter that starts the embedded broker, and reaches it over AMQP or HTTP.
 
     Raises:
@@ -25,7 +25,7 @@ def _dialect(http: bool) -> dict[str, Any]:
     return {"dialect": importlib.import_module("busproof.adapters.http.dialect").OVER_HTTP}
 
 
-def service(name: str, timeout: float) -> v.Adapter:
+def make_service(name: str, timeout: float) -> v.Adapter:
     """Return an adapter for the service at a connection string or an address.
 
     Raises:

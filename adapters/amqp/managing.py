@@ -9,7 +9,7 @@ from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import API_VERSION, duration, microseconds
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT
-from busproof.adapters.amqp.rules import rule_of, written
+from busproof.adapters.amqp.rules import rule_of, write_rule
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.table import asks
 from busproof.vocabulary import commands as c
@@ -27,14 +27,14 @@ __all__ = [
     "create_topic",
     "delete_queue",
     "delete_topic",
-    "described_queue",
-    "described_topic",
     "get_queue",
     "get_topic",
     "list_queues",
     "list_rules",
     "list_subscriptions",
     "list_topics",
+    "read_queue",
+    "read_topic",
     "remove_rule",
     "update_queue",
     "update_topic",
@@ -127,26 +127,26 @@ def _properties(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
             properties[theirs] = scenario.path(value) if value else ""
         else:
             properties[theirs] = str(value).lower() if isinstance(value, bool) else str(value)
-    return _ordered(properties, kind)
+    return _order(properties, kind)
 
 
-def _ordered(properties: dict[str, str], kind: str) -> dict[str, str]:
+def _order(properties: dict[str, str], kind: str) -> dict[str, str]:
     return {name: properties[name] for name in ORDERS[kind] if name in properties}
 
 
 @asks(c.CreateQueue)
 def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
     """Create a queue."""
-    return _created(scenario, command.queue, command, "QueueDescription")
+    return _create(scenario, command.queue, command, "QueueDescription")
 
 
 @asks(c.CreateTopic)
 def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
     """Create a topic."""
-    return _created(scenario, command.topic, command, "TopicDescription")
+    return _create(scenario, command.topic, command, "TopicDescription")
 
 
-def _created(
+def _create(
     scenario: Scenario, name: str, command: c.CreateQueue | c.CreateTopic, kind: str
 ) -> o.Outcome:
     version = API_VERSION if command.api_version is None else command.api_version
@@ -170,16 +170,16 @@ def create_subscription(
 def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
     """Update a queue or a subscription."""
     kind = "SubscriptionDescription" if v.SUBSCRIPTIONS in command.queue else "QueueDescription"
-    return _updated(scenario, command.queue, command, kind)
+    return _update(scenario, command.queue, command, kind)
 
 
 @asks(c.UpdateTopic)
 def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> o.Outcome:
     """Update a topic."""
-    return _updated(scenario, command.topic, command, "TopicDescription")
+    return _update(scenario, command.topic, command, "TopicDescription")
 
 
-def _updated(
+def _update(
     scenario: Scenario, name: str, command: c.UpdateQueue | c.UpdateTopic, kind: str
 ) -> o.Outcome:
     """Update an entity by sending its current description with the changes."""
@@ -187,7 +187,7 @@ def _updated(
     properties = entities.get(path) | _properties(scenario, command, kind)
     # A description without ForwardTo ends forwarding.
     changed = {name: text for name, text in properties.items() if name != "ForwardTo" or text}
-    entities.put(path, kind, _ordered(changed, kind), change=True)
+    entities.put(path, kind, _order(changed, kind), change=True)
     return o.Done()
 
 
@@ -209,10 +209,10 @@ def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> 
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
     """Return the description of a topic."""
     entry = scenario.setting.entities.get(scenario.path(command.topic))
-    return o.TopicDescribed(description=described_topic(command.topic, entry))
+    return o.TopicDescribed(description=read_topic(command.topic, entry))
 
 
-def described_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
+def read_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
     """Return the description of a topic from its texts by name."""
     return o.TopicDescription(
         topic=topic,
@@ -230,10 +230,10 @@ def described_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
     """Return the description of a queue or a subscription."""
     entry = scenario.setting.entities.get(scenario.path(command.queue))
-    return o.Described(description=described_queue(command.queue, entry))
+    return o.Described(description=read_queue(command.queue, entry))
 
 
-def described_queue(queue: str, entry: dict[str, str]) -> o.QueueDescription:
+def read_queue(queue: str, entry: dict[str, str]) -> o.QueueDescription:
     """Return the description of a queue or subscription from its texts by name."""
     return o.QueueDescription(
         queue=queue,
@@ -245,14 +245,14 @@ def described_queue(queue: str, entry: dict[str, str]) -> o.QueueDescription:
         max_delivery_count=_whole(entry.get("MaxDeliveryCount")),
         time_to_live=_time(entry.get("DefaultMessageTimeToLive")),
         max_size=_gigabytes(entry.get("MaxSizeInMegabytes")),
-        message_count=_counted(entry),
+        message_count=_count_messages(entry),
         size=_whole(entry.get("SizeInBytes")),
         availability=_availability(entry.get("EntityAvailabilityStatus")),
         transfer_dead_letters=_whole(entry.get("TransferDeadLetterMessageCount")),
     )
 
 
-def _counted(entry: dict[str, str]) -> int | None:
+def _count_messages(entry: dict[str, str]) -> int | None:
     """Return the number of messages of an entity, not counting its dead letters."""
     whole, dead = _whole(entry.get("MessageCount")), _whole(entry.get("DeadLetterMessageCount"))
     return None if whole is None else whole - (dead or 0)
@@ -314,7 +314,7 @@ def list_subscriptions(
 def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
     """Add a rule to a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
-    description = written(command.filter, command.action)
+    description = write_rule(command.filter, command.action)
     body = {"rule-name": command.rule, "rule-description": description}
     asker.request(_subscription(scenario, command), "add-rule", body, transaction)
     return o.Done()

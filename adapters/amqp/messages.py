@@ -11,7 +11,7 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
 
-__all__ = ["STANDS_FOR", "STANDS_IN", "decoded", "encoded", "enveloped"]
+__all__ = ["STANDS_FOR", "STANDS_IN", "decode", "encode", "encode_batch"]
 
 MILLISECOND: Final = 1000
 """Microseconds in a millisecond."""
@@ -44,7 +44,7 @@ TEXTS: Final = {
 """Properties of messages in the vocabulary, and their names in Proton."""
 
 
-def encoded(message: v.Message, due: int | None = None, *, counted: bool = False) -> bytes:
+def encode(message: v.Message, due: int | None = None, *, counted: bool = False) -> bytes:
     """Encode a message for sending.
 
     Args:
@@ -80,7 +80,7 @@ def encoded(message: v.Message, due: int | None = None, *, counted: bool = False
     return bytes(sent.encode())
 
 
-def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
+def encode_batch(messages: Sequence[v.Message], *, counted: bool) -> bytes:
     """Encode a batch as one transfer: an envelope with the first message's keys, then each message.
 
     Args:
@@ -94,7 +94,7 @@ def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
             parts.append(_section(ANNOTATIONS, {KEY: first.partition_key}))
         named = [first.message_id, *[None] * 9, first.session_id]
         parts.append(_section(PROPERTIES, named))
-    parts += [_section(DATA_SECTION, encoded(message, counted=counted)) for message in messages]
+    parts += [_section(DATA_SECTION, encode(message, counted=counted)) for message in messages]
     return b"".join(parts)
 
 
@@ -105,7 +105,7 @@ def _section(code: int, value: Any) -> bytes:
     return bytes(tree.encode())
 
 
-def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> v.MessageView:
+def decode(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> v.MessageView:
     """Decode a received message; its dead-letter reason stays, even if it was forwarded.
 
     Args:

@@ -22,7 +22,7 @@ from busproof.adapters.amqp.failing import Unreachable
 from busproof.adapters.amqp.run_names import prefix_of
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
-from busproof.adapters.amqp.transfers import arrived, is_closed, taken
+from busproof.adapters.amqp.transfers import has_arrived, is_closed, take_message
 from busproof.vocabulary import commands as c
 
 __all__ = ["PlainAdapter"]
@@ -57,12 +57,12 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> v.Outcom
     path, connection = scenario.path(command.queue), client.connection
     link = links.plain_link(client, path, command.mode)
     link.flow(1)
-    connection.awaited(lambda: arrived(link), scenario.setting.receive_wait)
-    if not arrived(link):
+    connection.awaited(lambda: has_arrived(link), scenario.setting.receive_wait)
+    if not has_arrived(link):
         close(client, link)
         return v.Empty()
     connection.check(link)
-    delivery, raw = taken(link)
+    delivery, raw = take_message(link)
     token = None if delivery.settled else link.name
     view = attrs.evolve(scenario.seen(raw, token), delivery_count=None)
     if token is None:

@@ -20,6 +20,7 @@ from busproof.vocabulary import outcomes as o
 
 __all__ = [
     "delete_batch",
+    "make_renewal",
     "not_held",
     "peek",
     "receive",
@@ -27,7 +28,6 @@ __all__ = [
     "receive_deferred",
     "renew_lock",
     "renew_locks",
-    "renewed",
     "settle",
     "settle_batch",
 ]
@@ -47,7 +47,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
         return not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
-        came = r.received(client, link, scenario.setting.receive_wait)
+        came = r.receive_message(client, link, scenario.setting.receive_wait)
     except Silent:
         # On this link, a late message would be taken for the answer to the next receive.
         client.drop(path, kind)
@@ -56,13 +56,13 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
         return o.Empty()
     delivery, raw = came
     lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
-    return o.Received(message=_taken(scenario, command.queue, command.mode, lock, raw))
+    return o.Received(message=_register(scenario, command.queue, command.mode, lock, raw))
 
 
 def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
     """Return the link to receive on; `None` if it would be to a session that is not held."""
     if command.session_id is not None:
-        return r.held(client, path, command.session_id)
+        return r.find_session_link(client, path, command.session_id)
     return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
 
 
@@ -75,7 +75,7 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
         return not_held(client, path, session_id or "")
     kind = command.mode if session_id is None else session_id
     try:
-        came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
+        came = r.receive_messages(client, link, command.count, scenario.setting.receive_wait)
     except Silent:
         # As above, a late message must not be taken for the answer to the next receive.
         client.drop(path, kind)
@@ -83,11 +83,11 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
     views = []
     for delivery, raw in came:
         lock = r.Lock(path=path, client=client, link=link, delivery=delivery, session_id=session_id)
-        views.append(_taken(scenario, command.queue, command.mode, lock, raw))
+        views.append(_register(scenario, command.queue, command.mode, lock, raw))
     return o.ReceivedSeveral(messages=tuple(views)) if views else o.Empty()
 
 
-def _taken(
+def _register(
     scenario: Scenario, queue: str, mode: v.ReceiveMode, lock: r.Lock, raw: bytes
 ) -> v.MessageView:
     """Return a received message, and register its lock, if it has one."""
@@ -95,7 +95,7 @@ def _taken(
     view = scenario.seen(raw, token)
     if token is not None and mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         # A session's link was attached before the receive mode was known, so it always locks.
-        if not r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token)):
+        if not r.settle_on_link(lock, c.Complete(queue=queue, lock_token=token)):
             lock.client.connection.check(lock.link)
         return attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
     if token is not None:
@@ -127,14 +127,14 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
         Silent: the link ended without an answer, and the lock is lost, perhaps by this settlement.
     """
     if command.transaction is not None:
-        return _settle_within(scenario, command, command.transaction, client)
+        return _settle_in_transaction(scenario, command, command.transaction, client)
     path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
     here = lock is not None and lock.path == path and lock.client is client
     is_tried = lock is not None and here and lock.on_link and not client.connection.is_lost
-    if lock is not None and is_tried and r.settled_on_link(lock, command):
+    if lock is not None and is_tried and r.settle_on_link(lock, command):
         return o.Done()
     try:
-        r.settled_by_request(client, path, command, None if lock is None else lock.session_id)
+        r.settle_by_request(client, path, command, None if lock is None else lock.session_id)
     except Rejected as rejected:
         if is_tried and rejected.condition == r.LOCK_LOST:
             raise Silent(f"{path} ended a link while a message was settled") from None
@@ -152,13 +152,13 @@ def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> 
         if (lock := scenario.locks.get(token)) is not None
     }
     session_id = sessions.pop() if len(sessions) == 1 else None
-    r.settled_together(client, path, command, session_id)
+    r.settle_together(client, path, command, session_id)
     for token in command.lock_tokens:
         scenario.locks.pop(token, None)
     return o.Done()
 
 
-def _settle_within(
+def _settle_in_transaction(
     scenario: Scenario, command: c.Settlement, transaction: str, client: Client
 ) -> o.Outcome:
     """Settle a message in a transaction by a request; keep its lock, which may be needed again."""
@@ -166,7 +166,7 @@ def _settle_within(
     lock = scenario.locks.get(command.lock_token)
     session_id = None if lock is None else lock.session_id
     path = scenario.path(command.queue)
-    r.settled_by_request(asker, path, command, session_id, identity)
+    r.settle_by_request(asker, path, command, session_id, identity)
     return o.Done()
 
 
@@ -195,27 +195,25 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
 @asks(c.RenewLock)
 def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
     """Renew the lock of a message."""
-    return renewed(scenario, _renewed_until(scenario, command.queue, (command.lock_token,), client))
+    return make_renewal(scenario, _renew(scenario, command.queue, (command.lock_token,), client))
 
 
 @asks(c.RenewLocks)
 def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.Outcome:
     """Renew the locks of several messages with one request."""
-    until = _renewed_until(scenario, command.queue, command.lock_tokens, client)
+    until = _renew(scenario, command.queue, command.lock_tokens, client)
     if not scenario.setting.tells_time:
         return o.RenewedSeveral()
     return o.RenewedSeveral(locked_until=tuple(_moment(scenario, moment) for moment in until))
 
 
-def _renewed_until(
-    scenario: Scenario, queue: str, tokens: tuple[str, ...], client: Client
-) -> list[Any]:
+def _renew(scenario: Scenario, queue: str, tokens: tuple[str, ...], client: Client) -> list[Any]:
     body = {"lock-tokens": r.array(Data.UUID, list(map(r.uuid_of, tokens)))}
     _, answer = client.request(scenario.path(queue), "renew-lock", body)
     return several(answer.get("expirations"))
 
 
-def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
+def make_renewal(scenario: Scenario, until: list[Any]) -> o.Outcome:
     """Return the outcome of a renewal; `until` has the ends of locks in milliseconds since 1970."""
     if not until or not scenario.setting.tells_time:
         return o.Renewed()

@@ -18,7 +18,7 @@ from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
 from busproof.errors import AdapterError, UsageError
 
-__all__ = ["RemoteAdapter", "removed"]
+__all__ = ["RemoteAdapter", "remove_entities"]
 
 RECEIVE_WAIT: Final = 1.0
 """Maximum wait for a message before a receive counts as empty, in seconds."""
@@ -62,7 +62,7 @@ class RemoteAdapter:
         if self._declaration is None:
             self._begin()
             try:
-                asked = self._asked
+                asked = self._ask
                 entities = self._entities
                 discovery = discover(asked, entities, self._target, self._dialect)
             finally:
@@ -88,7 +88,7 @@ class RemoteAdapter:
 
     def do(self, command: v.Command, connection: str) -> v.Observed:
         """Execute one command."""
-        return v.Observed(self._asked(command, connection))
+        return v.Observed(self._ask(command, connection))
 
     def stop(self) -> None:
         """Remove every entity that was created, and close all connections.
@@ -103,7 +103,7 @@ class RemoteAdapter:
         left, self._left = list(self._left), {}
         self._entities.close()
         if left:
-            raise AdapterError(_left_behind(left, self._run))
+            raise AdapterError(_describe_leftovers(left, self._run))
 
     def _begin(self) -> None:
         self._let_go()
@@ -126,10 +126,10 @@ class RemoteAdapter:
             )
         )
 
-    def _asked(self, command: v.Command, connection: str) -> v.Outcome:
+    def _ask(self, command: v.Command, connection: str) -> v.Outcome:
         if self._clients is None or self._scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")
-        return self._redacted(self._clients.ask(self._scenario, command, connection))
+        return self._redact(self._clients.ask(self._scenario, command, connection))
 
     def _let_go(self) -> None:
         """Close the scenario's connections, and remove its entities and earlier leftovers."""
@@ -141,14 +141,14 @@ class RemoteAdapter:
         if self._left:
             self._left = dict.fromkeys(_remaining(self._entities, self._left))
 
-    def _redacted(self, outcome: v.Outcome) -> v.Outcome:
+    def _redact(self, outcome: v.Outcome) -> v.Outcome:
         """Return an outcome whose detail does not show the service's host, key or request ids."""
         if not isinstance(outcome, v.Refused | v.Indeterminate):
             return outcome
-        return attrs.evolve(outcome, detail=redacted(outcome.detail, self._target))
+        return attrs.evolve(outcome, detail=redact(outcome.detail, self._target))
 
 
-def redacted(text: str, target: Target) -> str:
+def redact(text: str, target: Target) -> str:
     """Return a text of the service with its host, the key and request ids replaced by dots."""
     text = TRACKING.sub(r"\1:…", text)
     for secret in (target.key, target.signature, target.host, target.host.partition(".")[0]):
@@ -171,7 +171,7 @@ def _remaining(entities: Entities, names: Iterable[str]) -> list[str]:
     return left
 
 
-def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str], list[str]]:
+def remove_entities(target: Target, timeout: float, run: str | None) -> tuple[list[str], list[str]]:
     """Remove entities that runs have left in a namespace; return the removed and the remaining.
 
     Args:
@@ -204,7 +204,7 @@ def left_by(entities: Entities, run: str | None) -> list[str]:
     return [name for name in names if is_of_a_run(name, run)]
 
 
-def _left_behind(left: list[str], run: str) -> str:
+def _describe_leftovers(left: list[str], run: str) -> str:
     more = f" and {len(left) - LONGEST_TOLD} more" if len(left) > LONGEST_TOLD else ""
     return (
         f"{len(left)} entities could not be removed: {', '.join(left[:LONGEST_TOLD])}{more}; "

@@ -5,7 +5,7 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.errors import AdapterError
 
-__all__ = ["rule_of", "written"]
+__all__ = ["rule_of", "write_rule"]
 
 TEXTS: Final = (
     ("correlation-id", "correlation_id"),
@@ -23,13 +23,13 @@ SQL_ACTION: Final = 0x13700000006
 SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
 
 
-def written(chosen: v.Filter, action: str | None = None) -> dict[str, Any]:
+def write_rule(chosen: v.Filter, action: str | None = None) -> dict[str, Any]:
     """Return a filter and an action in the format of a request that adds a rule."""
     acts = {} if action is None else {"sql-rule-action": {"expression": action}}
-    return {**_written(chosen), **acts}
+    return {**_write_filter(chosen), **acts}
 
 
-def _written(chosen: v.Filter) -> dict[str, Any]:
+def _write_filter(chosen: v.Filter) -> dict[str, Any]:
     match chosen:
         case v.SqlFilter(expression=expression):
             return {"sql-filter": {"expression": expression}}

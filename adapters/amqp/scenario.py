@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
-from busproof.adapters.amqp.messages import decoded
+from busproof.adapters.amqp.messages import decode
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
 
@@ -82,7 +82,7 @@ class Scenario:
     def seen(self, raw: bytes, token: str | None = None) -> v.MessageView:
         """Decode a received message, with its lock token, if any."""
         epoch = self.setting.epoch if self.setting.tells_time else None
-        return decoded(raw, token=token, epoch=epoch)
+        return decode(raw, token=token, epoch=epoch)
 
     def part_of(self, name: str | None, client: Client) -> tuple[Client, bytes | None]:
         """Return the client to use in a transaction, and the id that the service gave it.

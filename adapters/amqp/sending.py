@@ -8,10 +8,10 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
-from busproof.adapters.amqp.messages import STANDS_FOR, encoded, enveloped
+from busproof.adapters.amqp.messages import STANDS_FOR, encode, encode_batch
 from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
 from busproof.adapters.amqp.table import asks
-from busproof.adapters.amqp.transfers import sent
+from busproof.adapters.amqp.transfers import transfer
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 
@@ -26,8 +26,8 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
     seconds = command.timeout / v.MICROSECONDS + sender.connection.timeout
-    raw = encoded(command.message, counted=sender.connection.offers(STANDS_FOR))
-    sent(sender.connection, link, raw, transaction, seconds).settle()
+    raw = encode(command.message, counted=sender.connection.offers(STANDS_FOR))
+    transfer(sender.connection, link, raw, transaction, seconds).settle()
     return o.Done()
 
 
@@ -37,9 +37,9 @@ def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Ou
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
     seconds = command.timeout / v.MICROSECONDS + sender.connection.timeout
-    raw = enveloped(command.messages, counted=sender.connection.offers(STANDS_FOR))
+    raw = encode_batch(command.messages, counted=sender.connection.offers(STANDS_FOR))
     with sender.connection.sending_batches():
-        sent(sender.connection, link, raw, transaction, seconds).settle()
+        transfer(sender.connection, link, raw, transaction, seconds).settle()
     return o.Done()
 
 
@@ -57,7 +57,7 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
     entry: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     counted = asker.connection.offers(STANDS_FOR)
     # Round up to milliseconds, so that the message is not enqueued too early.
-    entry["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
+    entry["message"] = encode(message, -(-moment // MILLISECOND), counted=counted)
     body = {"messages": [entry]}
     _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
     numbers = several(answer.get("sequence-numbers"))
@@ -89,16 +89,16 @@ def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.
 @asks(c.CommitTransaction)
 def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
     """Discharge a transaction, so that all of it takes effect."""
-    return _ended(scenario, command.transaction, client, failed=False)
+    return _end(scenario, command.transaction, client, failed=False)
 
 
 @asks(c.RollBackTransaction)
 def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
     """Discharge a transaction as failed, so that none of it takes effect."""
-    return _ended(scenario, command.transaction, client, failed=True)
+    return _end(scenario, command.transaction, client, failed=True)
 
 
-def _ended(scenario: Scenario, name: str, client: Client, *, failed: bool) -> o.Outcome:
+def _end(scenario: Scenario, name: str, client: Client, *, failed: bool) -> o.Outcome:
     asker, identity = scenario.part_of(name, client)
     scenario.open.discard(name)
     asker.control(DISCHARGE, identity, failed)

@@ -8,7 +8,7 @@ from busproof.adapters.amqp import links as r
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import several
-from busproof.adapters.amqp.receiving import NO_CONTENT, not_held, renewed
+from busproof.adapters.amqp.receiving import NO_CONTENT, make_renewal, not_held
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.table import asks
 from busproof.vocabulary import commands as c
@@ -66,7 +66,7 @@ def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
 def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
     """Close a session."""
     path, session_id = scenario.path(command.queue), command.session_id
-    link = r.held(client, path, session_id)
+    link = r.find_session_link(client, path, session_id)
     if link is None:
         return not_held(client, path, session_id)
     client.drop(path, session_id)
@@ -80,7 +80,7 @@ def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Clien
     body = {"session-id": command.session_id}
     _, answer = client.request(scenario.path(command.queue), "renew-session-lock", body)
     until = answer.get("expiration")
-    return renewed(scenario, [] if until is None else [until])
+    return make_renewal(scenario, [] if until is None else [until])
 
 
 @asks(c.SetSessionState)

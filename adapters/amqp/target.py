@@ -12,7 +12,7 @@ import attrs
 
 from busproof.errors import UsageError
 
-__all__ = ["TOKEN_LIFE", "Target", "bare", "in_brackets", "is_connection_string", "target_of"]
+__all__ = ["TOKEN_LIFE", "Target", "bare", "bracket_host", "is_connection_string", "target_of"]
 
 AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
 HTTP, HTTPS = 80, 443
@@ -86,7 +86,7 @@ class Target:
 
     def audience(self, path: str = "") -> str:
         """Return the resource that a token for an entity names."""
-        return f"sb://{in_brackets(self.host)}/{path}"
+        return f"sb://{bracket_host(self.host)}/{path}"
 
     def token(self, path: str = "", now: float | None = None) -> str:
         """Return a shared access signature for an entity, or for the whole namespace."""
@@ -110,10 +110,10 @@ def target_of(text: str) -> Target:
     """
     text = bare(text)
     if is_connection_string(text):
-        return _of_connection_string(text)
+        return _read_connection_string(text)
     url = urlsplit(text)
     if url.scheme in WEB:
-        return _of_web_address(url)
+        return _read_web_address(url)
     if url.scheme not in ("amqp", "amqps"):
         raise UsageError(
             "a service is named by Endpoint=sb://…, amqp://…, amqps://…, http://… or https://…"
@@ -124,7 +124,7 @@ def target_of(text: str) -> Target:
         raise UsageError(f"an address may say ?dialect={' or ?dialect='.join(DIALECTS)}")
     tls = url.scheme == "amqps"
     host, port = _place(url.netloc.rpartition("@")[2], AMQPS if tls else AMQP)
-    named = in_brackets(host)
+    named = bracket_host(host)
     return Target(
         host=host,
         port=port,
@@ -137,14 +137,14 @@ def target_of(text: str) -> Target:
     )
 
 
-def _of_web_address(url: SplitResult) -> Target:
+def _read_web_address(url: SplitResult) -> Target:
     """Return the service at an address over HTTP."""
     tls = url.scheme == "https"
     host, port = _place(url.netloc.rpartition("@")[2], HTTPS if tls else HTTP)
     if url.query or url.fragment:
         raise UsageError("an address over HTTP has a name, a key, a host, a port and a path only")
     if not url.username or not url.password:
-        example = f"{url.scheme}://RootManageSharedAccessKey:KEY@{in_brackets(host)}"
+        example = f"{url.scheme}://RootManageSharedAccessKey:KEY@{bracket_host(host)}"
         raise UsageError(f"an address over HTTP has the name and the key of a rule: {example}")
     return Target(
         host=host,
@@ -152,7 +152,7 @@ def _of_web_address(url: SplitResult) -> Target:
         tls=tls,
         key_name=unquote(url.username),
         key=unquote(url.password),
-        admin=f"{url.scheme}://{in_brackets(host)}:{port}{url.path.rstrip('/')}",
+        admin=f"{url.scheme}://{bracket_host(host)}:{port}{url.path.rstrip('/')}",
         emulator=not tls,
         http=True,
     )
@@ -160,10 +160,10 @@ def _of_web_address(url: SplitResult) -> Target:
 
 def bare(text: str) -> str:
     """Return an address without what files have around it: blanks, quotes, a variable's name."""
-    return unquoted(ASSIGNMENT.sub("", unquoted(text), count=1))
+    return unquote_text(ASSIGNMENT.sub("", unquote_text(text), count=1))
 
 
-def unquoted(text: str) -> str:
+def unquote_text(text: str) -> str:
     """Return a text without the blanks and quotation marks around it."""
     text = text.strip("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
     if len(text) > 1 and text[0] + text[-1] in QUOTES:
@@ -176,12 +176,12 @@ def is_connection_string(text: str) -> bool:
     return ENDPOINT.search(text) is not None
 
 
-def in_brackets(host: str) -> str:
+def bracket_host(host: str) -> str:
     """Return a host as addresses have it: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
-def _of_connection_string(text: str) -> Target:
+def _read_connection_string(text: str) -> Target:
     settings: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in text.split(";"))):
         name, equals, value = part.partition("=")
@@ -192,7 +192,7 @@ def _of_connection_string(text: str) -> Target:
             raise UsageError(
                 f"the connection string has {name.strip()!r}; it may say {', '.join(KEYS.values())}"
             )
-        settings[known] = unquoted(value)
+        settings[known] = unquote_text(value)
     signature = settings.get("SharedAccessSignature", "")
     keys = () if signature else ("SharedAccessKeyName", "SharedAccessKey")
     lacking = [key for key in ("Endpoint", *keys) if not settings.get(key)]
@@ -206,7 +206,7 @@ def _of_connection_string(text: str) -> Target:
     elif slashes and scheme.lower() not in SCHEMES:
         raise UsageError(f"the connection string's Endpoint is {address!r}; it begins with sb://")
     host, port = _place(rest.rstrip("/"), AMQP if emulator else AMQPS)
-    named = in_brackets(host)
+    named = bracket_host(host)
     admin = f"http://{named}:{EMULATOR_HTTP}" if emulator else f"https://{named}"
     slack = _seconds(settings, "Slack")
     protocol = settings.get("Protocol", PROTOCOLS[0]).lower()
@@ -242,7 +242,7 @@ def _seconds(settings: dict[str, str], name: str) -> float | None:
 def _place(text: str, port: int) -> tuple[str, int]:
     """Parse a host and an optional port; an IPv6 address with a port is in brackets."""
     if text.count(":") > 1 and not text.startswith("["):
-        text = in_brackets(text.partition("/")[0])
+        text = bracket_host(text.partition("/")[0])
     url = urlsplit(f"//{text}")
     try:
         named = url.port

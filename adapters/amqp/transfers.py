@@ -9,7 +9,7 @@ from proton import Array, Delivery, Described, Link, Message
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.failing import Rejected
 
-__all__ = ["Requests", "Settled", "arrived", "is_closed", "own", "sent", "taken"]
+__all__ = ["Requests", "Settled", "has_arrived", "is_closed", "own", "take_message", "transfer"]
 
 TRANSACTIONAL: Final = 0x34
 REJECTED: Final = 0x25
@@ -88,21 +88,21 @@ class Requests:
         request.id = f"{self.address}/{number}"
         request.reply_to = self.address
         self.receiver.flow(1)
-        delivery = sent(connection, self.sender, bytes(request.encode()), transaction)
+        delivery = transfer(connection, self.sender, bytes(request.encode()), transaction)
         delivery.settle()
         what = f"a request to {self.sender.target.address}"
         while True:
-            connection.wait(lambda: arrived(self.receiver), what)
+            connection.wait(lambda: has_arrived(self.receiver), what)
             connection.check(self.receiver)
             answer = Message()
-            answer.decode(taken(self.receiver)[1])
+            answer.decode(take_message(self.receiver)[1])
             if answer.correlation_id == request.id:
                 return answer
             # This is a late reply to an earlier request; give back the credit that it used.
             self.receiver.flow(1)
 
 
-def sent(
+def transfer(
     connection: Connection,
     link: Any,
     raw: bytes,
@@ -135,7 +135,7 @@ def sent(
     return delivery
 
 
-def taken(link: Any) -> tuple[Any, bytes]:
+def take_message(link: Any) -> tuple[Any, bytes]:
     """Return the delivery of a message that has arrived completely, and its bytes."""
     delivery, raw = link.current, b""
     while waiting := delivery.pending:
@@ -146,7 +146,7 @@ def taken(link: Any) -> tuple[Any, bytes]:
     return delivery, raw
 
 
-def arrived(link: Any) -> bool:
+def has_arrived(link: Any) -> bool:
     """Return whether a whole message has arrived, or the link is closed."""
     delivery = link.current
     whole = delivery is not None and delivery.readable and not delivery.partial

@@ -7,7 +7,7 @@ from busproof.adapters.checking.findings import Wrong
 from busproof.adapters.checking.talk import HOUR, Talk, check
 from busproof.history.render.outcomes import outcome_words
 
-__all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
+__all__ = ["AFTER", "BASICS", "DECLARATION", "check_declaration"]
 
 ODD_TEXT: Final = 'é ß 中 \U0001f600 "quoted" \\ back / \t tab \n line \u2028 \x7f { } null'
 LONG_TEXT: Final = "long " * 40_000
@@ -16,7 +16,7 @@ LONG_TEXT: Final = "long " * 40_000
 TOO_LONG: Final = (v.Error.MESSAGE_TOO_LARGE, v.Error.QUOTA_EXCEEDED)
 
 
-def checked_declaration(declared: object) -> v.Declaration:
+def check_declaration(declared: object) -> v.Declaration:
     """Check all fields of a declaration, and return it.
 
     Raises:
@@ -49,7 +49,7 @@ def checked_declaration(declared: object) -> v.Declaration:
 )
 def _declares_the_same(talk: Talk) -> None:
     talk.start()
-    again = checked_declaration(talk.declared_now())
+    again = check_declaration(talk.declared_now())
     talk.insist(again == talk.declaration, "it declares something else after start than before")
 
 

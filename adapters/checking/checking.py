@@ -12,7 +12,7 @@ from busproof.adapters.checking.basics import (
     AFTER,
     BASICS,
     DECLARATION,
-    checked_declaration,
+    check_declaration,
 )
 from busproof.adapters.checking.entities import ENTITIES
 from busproof.adapters.checking.findings import (
@@ -32,7 +32,7 @@ from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError
 
-__all__ = ["MAKING", "checked", "lessons"]
+__all__ = ["MAKING", "check_adapter", "lessons"]
 
 MAKING: Final = Lesson(
     id="made",
@@ -56,7 +56,7 @@ def lessons(name: str) -> tuple[Lesson, ...]:
     return (*wire, MAKING, *_lessons())
 
 
-def checked(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
+def check_adapter(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
     """Check an adapter; yield each finding as soon as it is made.
 
     Args:
@@ -71,15 +71,15 @@ def checked(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
         find(name, timeout=timeout)  # refuses a command that makes no sense
         failed = False
         for finding in wire_findings(shlex.split(name.removeprefix("exec:")), timeout):
-            failed = failed or (finding.lesson is WIRE[0][0] and _failed(finding))
+            failed = failed or (finding.lesson is WIRE[0][0] and _is_failed(finding))
             yield finding
         if failed:
-            yield from _untried((MAKING, *_lessons()), "hello has failed")
+            yield from _skip_checks((MAKING, *_lessons()), "hello has failed")
             return
     yield from _translating(name, profile, timeout)
 
 
-def _failed(finding: Finding) -> bool:
+def _is_failed(finding: Finding) -> bool:
     return finding.result is Result.FAILED
 
 
@@ -87,7 +87,7 @@ def _lessons() -> list[Lesson]:
     return [check.lesson for check in CHECKS]
 
 
-def _untried(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Finding]:
+def _skip_checks(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Finding]:
     for lesson in these:
         yield Finding(lesson=lesson, result=Result.NOT_TRIED, detail=why)
 
@@ -102,11 +102,11 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
             detail=str(error),
             traceback=traceback_of(error),
         )
-        yield from _untried(_lessons(), "there is no adapter to check")
+        yield from _skip_checks(_lessons(), "there is no adapter to check")
         return
     yield Finding(lesson=MAKING, result=Result.PASSED)
     try:
-        declaration = _declared(adapter)
+        declaration = _read_declaration(adapter)
     except (Wrong, AdapterError) as wrong:
         yield Finding(
             lesson=DECLARATION,
@@ -114,15 +114,15 @@ def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Find
             detail=str(wrong),
             traceback=traceback_of(wrong),
         )
-        yield from _untried(_lessons()[1:], "the declaration is invalid")
+        yield from _skip_checks(_lessons()[1:], "the declaration is invalid")
         return
     full = name.startswith("exec:")
     yield from _Checking(adapter, declaration, profile, full=full).all()
 
 
-def _declared(adapter: v.Adapter) -> v.Declaration:
+def _read_declaration(adapter: v.Adapter) -> v.Declaration:
     try:
-        return checked_declaration(adapter.declaration)
+        return check_declaration(adapter.declaration)
     except (Wrong, AdapterError):
         raise
     except Exception as error:
@@ -156,10 +156,10 @@ class _Checking:
             detail = f"it broke {self._broke} times before"
             return Finding(lesson=lesson, result=Result.NOT_TRIED, detail=detail)
         talk = Talk(self._adapter, self._declaration, self._profile, full=self._full)
-        finding = self._tried(check, talk)
+        finding = self._try_check(check, talk)
         return attrs.evolve(finding, exchanges=tuple(talk.exchanges))
 
-    def _tried(self, check: Check, talk: Talk) -> Finding:
+    def _try_check(self, check: Check, talk: Talk) -> Finding:
         finding = functools.partial(Finding, lesson=check.lesson)
         try:
             check.run(talk)

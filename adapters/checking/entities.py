@@ -3,7 +3,7 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.adapters.checking.talk import HOUR, Talk, check, shown
+from busproof.adapters.checking.talk import HOUR, Talk, check, show_line
 
 __all__ = ["ENTITIES"]
 
@@ -178,7 +178,9 @@ def _manages_rules(talk: Talk) -> None:
     names = sorted(rule.name for rule in listed)
     talk.insist(names == ["$Default", "none", "one"], f"the list has the rules {names}")
     kept = next(rule.filter for rule in listed if rule.name == "one")
-    talk.insist(kept == narrow, f"the filter came back as {shown(kept)}, and was {shown(narrow)}")
+    talk.insist(
+        kept == narrow, f"the filter came back as {show_line(kept)}, and was {show_line(narrow)}"
+    )
     talk.expect(v.Done, v.RemoveRule(topic="t", subscription="s", rule="$Default"))
 
 

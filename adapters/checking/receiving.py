@@ -260,7 +260,7 @@ def _peeks(talk: Talk) -> None:
     first = talk.expect(v.Peeked, v.Peek(queue="q", count=1)).messages
     talk.insist(len(first) <= 1, f"a peek for one message shows {len(first)}")
     bodies = {message.body: message for message in sent}
-    for view in _peeked(talk):
+    for view in _peek_until_found(talk):
         talk.insist(view.body in bodies, f"a peek shows {view.body!r}, which was never sent")
         talk.insist_same(bodies[view.body], view)
     talk.expect(v.Received, talk.take())
@@ -289,13 +289,13 @@ def _reports_numbers(talk: Talk) -> None:
 )
 def _peeks_from(talk: Talk) -> None:
     _send_two(talk)
-    start = max(map(_number, _peeked(talk)))
+    start = max(map(_number, _peek_until_found(talk)))
     later = talk.expect(v.Peeked, v.Peek(queue="q", count=5, from_sequence_number=start)).messages
     for number in map(_number, later):
         talk.insist(number >= start, f"a peek from {start} on shows the message {number}")
 
 
-def _peeked(talk: Talk) -> tuple[v.MessageView, ...]:
+def _peek_until_found(talk: Talk) -> tuple[v.MessageView, ...]:
     """Peek until messages come; raise `NoAnswer` if none do."""
     tries = (talk.expect(v.Peeked, v.Peek(queue="q", count=5)).messages for _ in range(PEEKS))
     views = next(filter(None, tries), ())

@@ -91,17 +91,17 @@ def _pads_bodies(talk: Talk) -> None:
 )
 def _commits(talk: Talk) -> None:
     talk.begin()
-    _send_within(talk, "t1", "m1")
+    _send_in_transaction(talk, "t1", "m1")
     talk.expect(v.Empty, talk.take())
     talk.expect(v.Done, v.CommitTransaction(transaction="t1"))
     talk.expect(v.Received, talk.take())
-    _send_within(talk, "t2", "m2")
+    _send_in_transaction(talk, "t2", "m2")
     talk.expect(v.Done, v.RollBackTransaction(transaction="t2"))
     talk.expect(v.Empty, talk.take())
     talk.expect(v.Refused, v.CommitTransaction(transaction="no such transaction"))
 
 
-def _send_within(talk: Talk, transaction: str, body: str) -> None:
+def _send_in_transaction(talk: Talk, transaction: str, body: str) -> None:
     talk.expect(v.Done, v.BeginTransaction(transaction=transaction))
     message = v.Message(body=body, partition_key="k")
     talk.expect(v.Done, v.Send(queue="q", message=message, transaction=transaction))
@@ -116,7 +116,7 @@ def _send_within(talk: Talk, transaction: str, body: str) -> None:
     "when it commits. After a rollback the receiver can settle again.",
     advice="Enlist the settlement in the transaction; do not settle at the commit yourself.",
 )
-def _settles_within(talk: Talk) -> None:
+def _settle_in_transaction(talk: Talk) -> None:
     talk.begin(lock_duration=LOCK)
     talk.send(partition_key="k")
     _, token = talk.lock()
@@ -153,7 +153,7 @@ SENDING: Final = (
     _takes_times_to_live,
     _pads_bodies,
     _commits,
-    _settles_within,
+    _settle_in_transaction,
     _assigns_message_ids,
 )
 """Checks of what senders need, and of transactions."""

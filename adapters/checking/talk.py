@@ -13,7 +13,7 @@ from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.render.outcomes import outcome_words
 
-__all__ = ["HOUR", "LOCK", "Check", "Talk", "check", "one_line", "shown"]
+__all__ = ["HOUR", "LOCK", "Check", "Talk", "check", "one_line", "show_line"]
 
 LOCK: Final = 60_000_000
 HOUR: Final = 3_600_000_000
@@ -29,7 +29,7 @@ O = TypeVar("O", bound=v.Outcome)  # noqa: E741 - an outcome
 T = TypeVar("T")
 
 
-def shown(value: object, *, full: bool = False) -> str:
+def show_line(value: object, *, full: bool = False) -> str:
     """Return a request or an answer as a line of the process protocol, for people to read."""
     return one_line(encode_line(unstructure(value, full=full)).decode())
 
@@ -78,24 +78,24 @@ class Talk:
         Raises:
             Wrong: the adapter cannot start.
         """
-        self._told("start", lambda: self._adapter.start(self.profile), "started")
+        self._tell("start", lambda: self._adapter.start(self.profile), "started")
 
     def stop(self) -> None:
         """End the implementation; raise `Wrong` if that fails."""
-        self._told("stop", self._adapter.stop, "stopped")
+        self._tell("stop", self._adapter.stop, "stopped")
 
     def declared_now(self) -> object:
         """Return what the adapter declares now."""
-        return self._told("declaration", lambda: self._adapter.declaration, "")
+        return self._tell("declaration", lambda: self._adapter.declaration, "")
 
-    def _told(self, sent: str, ask: Callable[[], T], came: str) -> T:
-        with self._noted(sent):
+    def _tell(self, sent: str, ask: Callable[[], T], came: str) -> T:
+        with self._note(sent):
             answer = ask()
         self.exchanges.append(Exchange(sent=sent, came=came or repr(answer)))
         return answer
 
     @contextmanager
-    def _noted(self, sent: str) -> Iterator[None]:
+    def _note(self, sent: str) -> Iterator[None]:
         """Record a request that raises an exception."""
         try:
             yield
@@ -120,11 +120,11 @@ class Talk:
 
     def observe(self, command: v.Command, connection: str = "c1") -> v.Observed:
         """Execute a command; return its outcome and witness. Errors are those of `ask`."""
-        sent = f"{shown(command, full=self._full)} on {connection}"
-        with self._noted(sent):
+        sent = f"{show_line(command, full=self._full)} on {connection}"
+        with self._note(sent):
             observed: object = self._adapter.do(command, connection)
-        self.exchanges.append(Exchange(sent=sent, came=_described(observed)))
-        checked = _checked(observed)
+        self.exchanges.append(Exchange(sent=sent, came=_describe(observed)))
+        checked = _check(observed)
         if isinstance(checked.outcome, v.Indeterminate):
             raise NoAnswer(f"no answer came to {type(command).__name__}")
         if isinstance(checked.outcome, v.Unsupported):
@@ -198,18 +198,18 @@ class Talk:
             )
 
 
-def _described(observed: object) -> str:
+def _describe(observed: object) -> str:
     """Return an answer as text, even if it cannot be encoded."""
     if not isinstance(observed, v.Observed):
         return one_line(repr(observed))
     try:
-        text = shown(observed.outcome)
-        return text if observed.witness is None else f"{text} {shown(observed.witness)}"
+        text = show_line(observed.outcome)
+        return text if observed.witness is None else f"{text} {show_line(observed.witness)}"
     except Exception:  # noqa: BLE001 - a field may have any value
         return one_line(repr(observed))
 
 
-def _checked(observed: object) -> v.Observed:
+def _check(observed: object) -> v.Observed:
     """Return an answer if every field of it has the type that the vocabulary requires.
 
     Raises:

@@ -45,7 +45,7 @@ class _Line:
             Wrong: the answer is invalid.
         """
         line = json.dumps({"id": identity, **more, kind: content}).encode() + b"\n"
-        came = self._exchanged(line, kind)
+        came = self._exchange(line, kind)
         try:
             return protocol.decode_answer(came, _ANSWERS[kind], identity)
         except HistoryError as error:
@@ -53,7 +53,7 @@ class _Line:
                 raise Wrong(str(error)) from None
             raise Wrong(f"{error}; the answer to {kind} is {_SHAPES[kind]}") from None
 
-    def _exchanged(self, line: bytes, kind: str) -> bytes:
+    def _exchange(self, line: bytes, kind: str) -> bytes:
         sent = one_line(line.decode())
         deadline = Deadline(self._timeout)
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
 from busproof import vocabulary as v
-from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, observed
+from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, read_answer
 from busproof.errors import AdapterError, SparkError
 from busproof.pipeline.bus.bulk import SEQUENCES, answer_sequences
 from busproof.pipeline.bus.folding import COMMANDS
@@ -125,7 +125,7 @@ class SparkAdapter:
 
     def hear(self, commands: Sequence[v.Command], connection: str) -> None:
         """Fold these commands together, unless their answers are already known."""
-        namespace = self._started()
+        namespace = self._start()
         requests = [namespace.referring(command, connection) for command in commands]
         together = [*namespace.requests, *requests]
         if any(request["command"]["type"] not in COMMANDS for request in requests):
@@ -135,13 +135,13 @@ class SparkAdapter:
 
     def do(self, command: v.Command, connection: str) -> v.Observed:
         """Return the answer that Spark has computed for this command after the previous ones."""
-        namespace = self._started()
+        namespace = self._start()
         if type(command).__name__ not in COMMANDS:
             return v.Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
         namespace.add(command, connection)
         if namespace.digest not in self._answers:
             self._fold_one(namespace.state, namespace.requests)
-        observation = observed(self._answers[namespace.digest])
+        observation = read_answer(self._answers[namespace.digest])
         namespace.saw(observation.outcome)
         return observation
 
@@ -149,7 +149,7 @@ class SparkAdapter:
         """Forget the namespace, but keep Spark running for the next one."""
         self._namespace = None
 
-    def _started(self) -> Commands:
+    def _start(self) -> Commands:
         if self._namespace is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         return self._namespace

@@ -15,7 +15,7 @@ from busproof import vocabulary as v
 from busproof.history.codec import read_outcome, unstructure
 from busproof.pipeline.bus.tables import TABLES
 
-__all__ = ["READINGS", "REHEARSED", "Commands", "digests", "fresh", "observed", "request"]
+__all__ = ["READINGS", "REHEARSED", "Commands", "digests", "fresh", "read_answer", "request"]
 
 READINGS: Final = {
     "COUNTS-IN-OUTAGE": "left-out",
@@ -60,7 +60,7 @@ class Commands:
         self.state = fresh(profile)
         self.requests: list[dict[str, Any]] = []
         self._locks: dict[str, str] = {}
-        self._digest = _begun(self.state)
+        self._digest = _begin_hash(self.state)
 
     @property
     def digest(self) -> bytes:
@@ -93,13 +93,13 @@ class Commands:
 
 def digests(state: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
     """Yield for each command the digest of the empty namespace and all commands up to it."""
-    running = _begun(state)
+    running = _begin_hash(state)
     for request in requests:
         running.update(_text(request))
         yield running.digest()
 
 
-def _begun(state: Mapping[str, Any]) -> "hashlib._Hash":
+def _begin_hash(state: Mapping[str, Any]) -> "hashlib._Hash":
     return hashlib.sha256(_text(state))
 
 
@@ -125,7 +125,7 @@ def request(command: v.Command, connection: str) -> dict[str, Any]:
     return {"connection": connection, "command": encoded}
 
 
-def observed(answer: Mapping[str, Any]) -> v.Observed:
+def read_answer(answer: Mapping[str, Any]) -> v.Observed:
     """Return the outcome and the witness in the row of an answer."""
     outcome = {name: value for name, value in answer.items() if name != "partition"}
     for holder in (outcome, *({"message": message} for message in outcome.get("messages", ()))):

@@ -9,7 +9,7 @@ import pytest
 from work import PATIENCE
 
 from busproof import vocabulary as v
-from busproof.adapters.checking.checking import CHECKS, checked, lessons
+from busproof.adapters.checking.checking import CHECKS, check_adapter, lessons
 from busproof.adapters.checking.findings import Finding, Result, Wrong
 from busproof.adapters.checking.talk import Talk
 from busproof.adapters.finding import find
@@ -23,7 +23,7 @@ NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adap
 
 
 def findings(name: str, timeout: float = PATIENCE) -> dict[str, Finding]:
-    found = list(checked(name, profile_for(load()), timeout))
+    found = list(check_adapter(name, profile_for(load()), timeout))
     assert [each.id for each in lessons(name)] == [each.lesson.id for each in found]
     return {each.lesson.id: each for each in found}
 
@@ -313,7 +313,7 @@ def test_every_check_has_caught_a_fake() -> None:
 @pytest.mark.parametrize("name", ["modle", "exec:", "misbehaving:Nobody", "amqp://host"])
 def test_an_adapter_that_does_not_exist_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError):
-        list(checked(name, profile_for(load()), PATIENCE))
+        list(check_adapter(name, profile_for(load()), PATIENCE))
 
 
 @pytest.mark.parametrize(

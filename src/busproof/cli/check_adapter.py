@@ -36,7 +36,7 @@ def run(args: Options) -> int:
     """
     from rich.console import Console
 
-    from busproof.adapters.checking.checking import checked, lessons
+    from busproof.adapters.checking.checking import check_adapter, lessons
     from busproof.adapters.finding import check_name
     from busproof.spec import load
     from busproof.vocabulary.profile import profile_for
@@ -47,7 +47,7 @@ def run(args: Options) -> int:
     profile = profile_for(load())
     findings: list[Finding] = []
     with progress("Checking", len(lessons(args.adapter)), transient=True) as advance:
-        for finding in checked(args.adapter, profile, args.timeout):
+        for finding in check_adapter(args.adapter, profile, args.timeout):
             findings.append(finding)
             advance()
     findings = _with_tracebacks(findings)

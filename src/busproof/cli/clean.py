@@ -21,11 +21,11 @@ def run(args: Options) -> int:
     """Remove leftover entities, after the user has agreed."""
     need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities
-    from busproof.adapters.amqp.remote import left_by, removed
+    from busproof.adapters.amqp.remote import left_by, remove_entities
     from busproof.adapters.amqp.target import target_of
-    from busproof.adapters.finding import is_address, resolved
+    from busproof.adapters.finding import is_address, resolve_name
 
-    name = resolved(args.adapter)
+    name = resolve_name(args.adapter)
     if not is_address(name):
         raise UsageError(
             f"{args.adapter!r} leaves nothing to remove; name a service by Endpoint=sb://…"
@@ -44,7 +44,7 @@ def run(args: Options) -> int:
     agreed_to(
         f"{len(leftover)} entities to be removed from {target.host}:{listed}{more}\n", yes=args.yes
     )
-    gone, left = removed(target, TIMEOUT, args.of_run)
+    gone, left = remove_entities(target, TIMEOUT, args.of_run)
     say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))
     return INCOMPLETE if left else 0
 

@@ -188,7 +188,7 @@ def resolved(command: v.Command, body: bytes) -> v.Command:
     """Return the command that was meant: only the answer tells a topic from a queue."""
     if not isinstance(command, v.GetQueue):
         return command
-    top = e.parsed_answer(body)
+    top = e.parse_answer(body)
     content = None if top is None else top.find(f"{{{e.ATOM}}}content")
     if content is None or not len(content) or not content[0].tag.endswith("TopicDescription"):
         return command
@@ -202,16 +202,16 @@ def outcome_of(  # noqa: PLR0911 - one case for each kind of answer
 
     `Unsupported` means that no history can say what was answered; its detail says what that is.
     """
-    top = e.parsed_answer(body)
+    top = e.parse_answer(body)
     if status >= 400:
         return rejected(f"http:{status}", e.detail_of(body))
     if top is not None and top.findtext(f"{{{e.ATOM}}}title") == e.NOTHING_THERE:
         return rejected("http:404", "there is nothing at this path")
     match command:
         case v.GetQueue(queue=path):
-            return v.Described(description=m.described_queue(path, e.described_in(top)))
+            return v.Described(description=m.read_queue(path, e.read_fields(top)))
         case v.GetTopic(topic=path):
-            return v.TopicDescribed(description=m.described_topic(path, e.described_in(top)))
+            return v.TopicDescribed(description=m.read_topic(path, e.read_fields(top)))
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
             return _listed(top)
         case v.ListRules():

@@ -12,7 +12,7 @@ from work import PATIENCE
 
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
-from busproof.adapters.amqp.remote import RemoteAdapter, redacted
+from busproof.adapters.amqp.remote import RemoteAdapter, redact
 from busproof.adapters.amqp.run_names import RUN, is_of_a_run, prefix_of
 from busproof.adapters.amqp.target import Target, target_of
 from busproof.adapters.finding import find
@@ -259,7 +259,7 @@ def test_details_have_no_host_and_no_key() -> None:
         "SystemTracker:mybus:queue:q, Timestamp:2026-01-01T00:00:00 key c2VjcmV0 "
         "SharedAccessSignature sr=x&sig=y"
     )
-    text = redacted(said, target)
+    text = redact(said, target)
     assert not [word for word in ("mybus", "c2VjcmV0", "abc-1", "sig=y") if word in text]
     assert text.startswith("not found at sb://…/q")
 

@@ -6,7 +6,7 @@ from answers import error_of, message_of, send
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.adapter import EmbeddedAdapter
-from busproof.adapters.amqp.messages import decoded, encoded
+from busproof.adapters.amqp.messages import decode, encode
 
 from .conftest import Ask
 
@@ -48,8 +48,8 @@ def _body(view: v.MessageView) -> str:
 @pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])
 def test_a_message_is_padded_to_its_size_unless_that_is_counted(counted: bool, most: int) -> None:
     """And its text comes back without that."""
-    raw = encoded(v.Message(body="m1", size=100_000), counted=counted)
-    view = decoded(raw)
+    raw = encode(v.Message(body="m1", size=100_000), counted=counted)
+    view = decode(raw)
     assert (view.body, view.size) == ("m1", 100_000)
     assert most - 1_000 < len(raw) < most
 

@@ -73,9 +73,9 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
     Raises:
         UsageError: the user does not agree.
     """
-    from busproof.adapters.finding import is_address, resolved
+    from busproof.adapters.finding import is_address, resolve_name
 
-    name = resolved(request.adapter)
+    name = resolve_name(request.adapter)
     if not is_address(name):
         yield request
         return
@@ -136,11 +136,11 @@ def _restored(variable: str, value: str | None) -> None:
 
 def _cleaned(target: "Target", run: str) -> None:
     """Remove what an unfinished run has left, and print what was removed."""
-    from busproof.adapters.amqp.remote import removed
+    from busproof.adapters.amqp.remote import remove_entities
 
     with suppress(KeyboardInterrupt):
         try:
-            gone, left = removed(target, CLEANED_IN, run)
+            gone, left = remove_entities(target, CLEANED_IN, run)
         except AdapterError as error:
             say(f"cannot list what the run has left: {error}; busproof clean asks again")
             return

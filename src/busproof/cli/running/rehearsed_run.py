@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from busproof.adapters.finding import resolved
+from busproof.adapters.finding import resolve_name
 from busproof.cli.running import child_run
 from busproof.cli.running.child_run import Counted, Finished, Progress, Request
 from busproof.errors import ConformanceError, HistoryError
@@ -35,7 +35,7 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
     Raises:
         UsageError: as `child_run.record`, which raises its other errors, too.
     """
-    stand_in = _REHEARSALS.get(resolved(request.adapter).partition("?")[0])
+    stand_in = _REHEARSALS.get(resolve_name(request.adapter).partition("?")[0])
     if stand_in is None or (request.only == "exploration" and request.profile == _ENDLESS):
         return child_run.record(request, folder, progress)
     if request.profile is not None and request.seed is None:

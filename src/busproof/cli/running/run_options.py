@@ -139,9 +139,9 @@ def _profile(args: Options) -> str | None:
 
 def _profile_for(args: Options) -> str:
     """Return the default profile, which is small if each request is slow."""
-    from busproof.adapters.finding import is_address, resolved
+    from busproof.adapters.finding import is_address, resolve_name
 
-    return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
+    return "network" if is_address(resolve_name(getattr(args, "adapter", ""))) else "quick"
 
 
 def _jobs(text: str | None) -> int | None:

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from busproof import vocabulary as v
-from busproof.adapters.spark import SparkAdapter, fresh, observed, request
+from busproof.adapters.spark import SparkAdapter, fresh, read_answer, request
 from busproof.errors import HistoryError
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
@@ -280,7 +280,7 @@ def _heard(
     tokens: dict[int, str] = {}
     event, violation, now = None, None, 0
     for recorded, answer in zip(commands, answers, strict=True):
-        observation = observed(answer)
+        observation = read_answer(answer)
         command = resolved(recorded.command, tokens) or recorded.command
         if isinstance(observation.outcome, v.Received) and observation.outcome.message.lock_token:
             tokens[recorded.number] = observation.outcome.message.lock_token
