@@ -19,6 +19,7 @@ detected, there are no sessions, transactions, schedules, updates or outages.
 
 import multiprocessing
 import os
+import signal
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -110,6 +111,7 @@ class Stretch:
         uneven: messages without a key: how many there were until every partition had one, if it
             had, and how many since the last time.
         sent: how many messages without a key there were.
+        partitions: how many partitions the queue has.
     """
 
     order: "array[int]"
@@ -120,6 +122,7 @@ class Stretch:
     numbers: dict[Line, tuple[int, int]]
     uneven: tuple[int, int] | None
     sent: int
+    partitions: int
 
 
 def judged_in_stretches(
@@ -149,9 +152,12 @@ def judged_in_stretches(
     if len(spans) < 2:
         return None
     _tasks.append(_Task(events, spans, profile, observability))
-    joint = _Joint(profile.partitions)
+    joint = _Joint()
+    count = min(cores, len(spans))
+    fork = multiprocessing.get_context("fork")
     try:
-        with multiprocessing.get_context("fork").Pool(min(cores, len(spans))) as pool:
+        # Ctrl-C ends this process, and with it the others.
+        with fork.Pool(count, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
             for stretch in pool.imap(_search, range(len(spans))):
                 if stretch is None or not joint.fits(stretch):
                     return None
@@ -179,21 +185,29 @@ def cuts(events: Sequence[v.Event], least: int) -> list[Span]:
     spans = []
     begin = 0
     since = 0
+    looked = 0
+    before: list[int] = []
     under_way: list[int] = []
     for place in range(least, len(called) - least):
         moment = called[place]
         if is_covered[place] or place < since + least or called[place + 1] == moment:
             continue
-        coming = [*under_way, *range(since, place + 1)]
-        sides = [lives.is_over(events[index], moment) for index in coming]
-        if None in sides:
+        # What is over once stays over.
+        sides = {
+            index: lives.is_over(events[index], moment)
+            for index in (*under_way, *range(looked, place + 1))
+        }
+        looked = place + 1
+        under_way = [index for index, side in sides.items() if not side]
+        if None in sides.values():
             continue
-        over = [index for index, side in zip(coming, sides, strict=True) if side]
-        under_way = [index for index, side in zip(coming, sides, strict=True) if not side]
-        spans.append(Span(array("L", over), begin, moment))
+        later = {*under_way}
+        coming = (*before, *range(since, looked))
+        spans.append(Span(array("L", (one for one in coming if one not in later)), begin, moment))
         begin = moment
-        since = place + 1
-    spans.append(Span(array("L", [*under_way, *range(since, len(called))]), begin, None))
+        since = looked
+        before = under_way
+    spans.append(Span(array("L", (*before, *range(since, len(called)))), begin, None))
     return spans
 
 
@@ -368,6 +382,7 @@ def _search(number: int) -> Stretch | None:
         numbers=_numbers(some),
         uneven=uneven,
         sent=sent,
+        partitions=len(base.partitions),
     )
 
 
@@ -445,8 +460,7 @@ def _spread(events: Sequence[v.Event], count: int) -> tuple[int, tuple[int, int]
 class _Joint:
     """What lasts from one stretch to the next."""
 
-    def __init__(self, partitions: int) -> None:
-        self._partitions = partitions
+    def __init__(self) -> None:
         self._readings: dict[str, str] = {}
         self._homes: dict[str, int] = {}
         self._ends: dict[Line, int] = {}
@@ -459,7 +473,7 @@ class _Joint:
         """Return whether a stretch may follow those before it."""
         first = stretch.sent if stretch.uneven is None else stretch.uneven[0]
         return (
-            self._uneven + first < (ROUNDS - 1) * self._partitions
+            self._uneven + first < (ROUNDS - 1) * stretch.partitions
             and all(self._readings.get(name, one) == one for name, one in stretch.readings.items())
             and all(self._homes.get(key, one) == one for key, one in stretch.homes.items())
             and all(
