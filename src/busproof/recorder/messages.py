@@ -41,7 +41,6 @@ STATES: Final = {
 FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live in a header that means a longer one, in milliseconds."""
 MOST_FIELDS: Final = 100
-NO_PROPERTIES: Final[Map[str, v.PropertyValue]] = Map()
 BYTES: Final = 12
 """Length of a hash in a recording; with 96 bits, different bodies hardly ever have the same."""
 
@@ -198,7 +197,7 @@ def _content(raw: bytes, privacy: Privacy, *, is_sent: bool) -> Content:
         subject,
         texts[12],
         content_type,
-        Map(kept) if kept else NO_PROPERTIES,
+        Map(kept) if kept else v.NO_PROPERTIES,
         len(whole) if is_sent else None,
         False,
         _life([*header, None, None, None][2], properties) if is_sent else None,

@@ -9,6 +9,7 @@ from immutables import Map
 
 __all__ = [
     "NEW_ID",
+    "NO_PROPERTIES",
     "SEQUENCE_BITS",
     "FilterValue",
     "IdOfTheBus",
@@ -45,9 +46,13 @@ NEW_ID: Final = IdOfTheBus("00000000-0000-0000-0000-000000000000")
 """What `newid()` gives a property of a copy, for an observer."""
 
 
+NO_PROPERTIES: Final[Map[str, PropertyValue]] = Map()
+"""One for all messages without any, of which a broker may hold a million."""
+
+
 def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, PropertyValue]:
     """Return the application properties as an immutable mapping."""
-    return Map(properties)
+    return properties if isinstance(properties, Map) else Map(properties)
 
 
 def same_properties(sent: Map[str, PropertyValue], shown: Map[str, PropertyValue]) -> bool:
@@ -86,7 +91,7 @@ class MessageState(StrEnum):
     SCHEDULED = "scheduled"
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, weakref_slot=False)
 class Message:
     """A message as its sender wrote it; `body` identifies it in a history.
 
@@ -107,7 +112,9 @@ class Message:
     subject: str | None = None
     reply_to_session_id: str | None = None
     content_type: str | None = None
-    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+    properties: Map[str, PropertyValue] = attrs.field(
+        default=NO_PROPERTIES, converter=frozen_properties
+    )
     size: int | None = attrs.field(
         default=None, validator=attrs.validators.optional(attrs.validators.ge(0))
     )
@@ -146,7 +153,9 @@ class MessageView:
     subject: str | None = None
     reply_to_session_id: str | None = None
     content_type: str | None = None
-    properties: Map[str, PropertyValue] = attrs.field(factory=Map, converter=frozen_properties)
+    properties: Map[str, PropertyValue] = attrs.field(
+        default=NO_PROPERTIES, converter=frozen_properties
+    )
     size: int | None = None
     stands_in: bool = False
     time_to_live: int | None = None

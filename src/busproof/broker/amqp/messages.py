@@ -76,7 +76,6 @@ GIVEN_BY_THE_BUS: Final = frozenset(
 FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live in the header when the real one is too long for it, in milliseconds."""
 
-NO_PROPERTIES: Final[Map[str, v.PropertyValue]] = Map()
 MOST_FIELDS: Final = 100
 """Maximum number of fields to read from a header or properties, before they are refused."""
 CREATION: Final = 9
@@ -184,7 +183,7 @@ def _parse(raw: bytes, name: str, enqueued: int, *, identified: bool, checked: b
     header: list[Any] = []
     properties: list[Any] = []
     annotated = delivery = UNANNOTATED
-    application: Map[str, v.PropertyValue] = NO_PROPERTIES
+    application = v.NO_PROPERTIES
     kept_properties = kept_application = b""
     body: list[bytes] = []
     for code, place, begins, end in sections_of(raw):

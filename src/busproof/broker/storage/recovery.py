@@ -188,6 +188,7 @@ class _Reading:
         namespace = self._namespace
         sizes = dict[Entity, int]()
         latest = namespace.arrivals
+        enqueued_at = 0
         for (
             row,
             state,
@@ -212,6 +213,9 @@ class _Reading:
                     **(self._names[name].more or {}),
                     entity.path: decode_additions(more),
                 }
+            if moment != enqueued_at:
+                # Messages of one moment share its number, as they did when they came.
+                enqueued_at = moment
             session = None
             if entity.settings.requires_session and message.session_id is not None:
                 session_id = message.session_id
@@ -219,7 +223,7 @@ class _Reading:
                 session.messages += 1
             number = (place << v.SEQUENCE_BITS) + arrival_of(row)
             queued = QueuedMessage(
-                entity, number, place, message, order, moment, session, expires_at, reason
+                entity, number, place, message, order, enqueued_at, session, expires_at, reason
             )
             queued.state, queued.deliveries = STATES[state], deliveries
             queued.failed, queued.locked_until = failed, locked_until
