@@ -15,10 +15,16 @@ from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance
 from busproof.reports import overview
 from busproof.reports.allure_cases import Case, severity, write_cases
-from busproof.reports.redaction import redacted_text
+from busproof.reports.redaction import redact_text
 from busproof.spec import Catalogue
 
-__all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected", "write_environment"]
+__all__ = [
+    "ENVIRONMENT_NAME",
+    "RESULTS_NAME",
+    "clean_results",
+    "collect_results",
+    "write_environment",
+]
 
 ENVIRONMENT_NAME: Final = "environment.properties"
 RESULTS_NAME: Final = "allure-results"
@@ -30,7 +36,7 @@ _EXAMPLE: Final = "_pytest_bdd_example"
 """Name of a parameter that repeats the row of a scenario outline."""
 
 
-def cleaned(
+def clean_results(
     folder: str | os.PathLike[str],
     catalogue: Catalogue | None = None,
 ) -> tuple[Path, ...]:
@@ -70,7 +76,7 @@ def write_environment(folder: Path, run: Conformance) -> None:
         raise HistoryError(f"cannot write Allure results into {folder}: {reason}") from None
 
 
-def collected(
+def collect_results(
     runs: Mapping[str, Conformance], scenarios: Iterable[Path], cases: Iterable[Case], folder: Path
 ) -> None:
     """Collect the results of several runs and of other checks in a new folder.
@@ -114,7 +120,7 @@ def _clean(file: Path, catalogue: Catalogue | None) -> bool:
         raise HistoryError(f"{file} is not an Allure result (it is not an object): delete it")
     public = _public(result)
     if catalogue is not None and "labels" in public:
-        public["labels"] = _graded(public["labels"], catalogue)
+        public["labels"] = _grade(public["labels"], catalogue)
     if public == result:
         return False
     _replace(file, json.dumps(public))
@@ -122,7 +128,7 @@ def _clean(file: Path, catalogue: Catalogue | None) -> bool:
 
 
 def _public(result: dict[str, Any]) -> dict[str, Any]:
-    result = {key: _without_places(key, value) for key, value in result.items()}
+    result = {key: _omit_places(key, value) for key, value in result.items()}
     if "labels" in result:
         result["labels"] = [
             label for label in result["labels"] if label.get("name") not in _PRIVATE_LABELS
@@ -134,7 +140,7 @@ def _public(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str, Any]]:
+def _grade(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str, Any]]:
     """Return the labels, with the severity of the rules that are among them."""
     rules = [label["value"] for label in labels if label.get("name") == "rule"]
     if not rules:
@@ -143,20 +149,20 @@ def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str
     return [*others, {"name": "severity", "value": severity(catalogue, rules)}]
 
 
-def _without_places(key: str, value: object) -> object:
+def _omit_places(key: str, value: object) -> object:
     match value:
         case dict():
-            return {name: _without_places(name, item) for name, item in value.items()}
+            return {name: _omit_places(name, item) for name, item in value.items()}
         case list():
-            return [_without_places(key, item) for item in value]
+            return [_omit_places(key, item) for item in value]
         case str() if key in _FREE_TEXT:
-            return redacted_text(value)
+            return redact_text(value)
         case _:
             return value
 
 
 def _properties(facts: Iterable[tuple[str, str]]) -> str:
-    return "".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in facts)
+    return "".join(f"{_escape(name)}={_escape(value)}\n" for name, value in facts)
 
 
 def _facts(conformance: Conformance) -> Iterator[tuple[str, str]]:
@@ -171,12 +177,12 @@ def _facts(conformance: Conformance) -> Iterator[tuple[str, str]]:
         yield f"rules {verdict.value}", str(count)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Escape a text as a key or value of a Java properties file, in ASCII."""
-    return "".join(map(_escaped_character, text))
+    return "".join(map(_escape_character, text))
 
 
-def _escaped_character(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character in " \\=:#!":
         return f"\\{character}"
     if " " < character <= "~":

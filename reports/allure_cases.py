@@ -26,7 +26,7 @@ from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
-from busproof.reports.redaction import redacted_text
+from busproof.reports.redaction import redact_text
 from busproof.spec import Catalogue
 
 __all__ = [
@@ -105,7 +105,7 @@ class Case:
 def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
     """Return the severity of the most important of these rules, by modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
-    known = (overview.found(catalogue, rule) for rule in rules)
+    known = (overview.find_rule(catalogue, rule) for rule in rules)
     severities = [_SEVERITY[rule.modality] for rule in known if rule is not None]
     return min(severities, key=order.index, default="normal")
 
@@ -121,12 +121,12 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             full_name=f"busproof.verdicts.{rule.id}",
             status=_STATUS[rule.verdict],
             message="" if rule.verdict is Verdict.SHOWN else words,
-            description=_described(rule, subject.edition, catalogue),
+            description=_describe(rule, subject.edition, catalogue),
             links=tuple(overview.links(catalogue, rule.id, subject.edition).items()),
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
             parameters=_parameters(label, run),
             steps=() if example is None else tuple(_steps(example)),
-            attachments=tuple(_attached(rule, v.Clock(subject.clock))),
+            attachments=tuple(_list_attachments(rule, v.Clock(subject.clock))),
         )
 
 
@@ -150,7 +150,7 @@ def scenario_cases(
             name=scenario.name,
             full_name=f"busproof.scenarios.{scenario.name}",
             status=_ENDINGS[ended.verdict],
-            message=redacted_text(ended.detail),
+            message=redact_text(ended.detail),
             labels=(
                 *(("epic", family) for family in families),
                 *(("feature", rule) for rule in scenario.rules),
@@ -282,9 +282,9 @@ def _labels(rule: v.RuleId, title: str, catalogue: Catalogue) -> tuple[tuple[str
     )
 
 
-def _stated(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
+def _write_statement(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
     """Return a rule's statement and its sources, in Allure's Markdown."""
-    known = overview.found(catalogue, rule)
+    known = overview.find_rule(catalogue, rule)
     if known is None:
         return ""
     cited = [
@@ -294,9 +294,9 @@ def _stated(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
     return "\n".join([known.statement, "", "Stated in:", "", *cited])
 
 
-def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
+def _describe(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
     again = f"Again:\n\n    {rule.again}" if rule.again else ""
-    return "\n\n".join(filter(None, (_stated(rule.id, edition, catalogue), again)))
+    return "\n\n".join(filter(None, (_write_statement(rule.id, edition, catalogue), again)))
 
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
@@ -305,7 +305,9 @@ def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
         yield str(line), place < len(lines)
 
 
-def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
+def _list_attachments(
+    rule: RuleVerdict, clock: v.Clock
+) -> Iterator[tuple[str, tuple[str, str], str]]:
     example = rule.counterexample
     if example is None or not example.events:
         return

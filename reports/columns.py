@@ -18,7 +18,7 @@ def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
     for places in alike.values():
         for place, more in zip(places, _differing([runs[run] for run in places]), strict=True):
             names[place] = ", ".join((names[place], *more))
-    return tuple(_numbered(names))
+    return tuple(_number(names))
 
 
 def _name(run: Conformance) -> str:
@@ -48,7 +48,7 @@ def _terms(run: Conformance) -> tuple[str, ...]:
     )
 
 
-def _numbered(names: Sequence[str]) -> Iterator[str]:
+def _number(names: Sequence[str]) -> Iterator[str]:
     """Yield the names; those that several runs share get a number."""
     counts, taken = Counter(names), set(names)
     for name in names:

@@ -10,7 +10,7 @@ from busproof.errors import HistoryError
 from busproof.history.conformance import Conformance
 from busproof.reports.document import conformance_of, view
 from busproof.reports.markdown import page
-from busproof.reports.redaction import redacted
+from busproof.reports.redaction import redact
 from busproof.spec import Catalogue, load
 
 __all__ = ["JSON_NAME", "MARKDOWN_NAME", "read", "write"]
@@ -32,7 +32,7 @@ def write(
     Raises:
         HistoryError: a file cannot be written; an existing one is then unchanged.
     """
-    clean = redacted(conformance)
+    clean = redact(conformance)
     texts = {
         JSON_NAME: json.dumps(view(clean), indent=2) + "\n",
         MARKDOWN_NAME: page(clean, catalogue or load()),

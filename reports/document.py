@@ -153,7 +153,7 @@ def conformance_of(value: object) -> Conformance:
         exit_code=_exit_code(document.exit_code),
         problems=document.problems,
         known_failures=document.known_failures,
-        explored=_explored(document.explored),
+        explored=_read_explored(document.explored),
         unexplained=document.unexplained,
         unjudged=document.unjudged,
         only=document.only,
@@ -183,13 +183,13 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
             "edition": subject.edition,
             "tier": str(subject.tier),
             "partitions": subject.partitions,
-            **_of_premium(subject),
+            **_view_premium(subject),
             "readings": dict(sorted(subject.readings.items())),
         },
     }
 
 
-def _of_premium(subject: Subject) -> dict[str, int]:
+def _view_premium(subject: Subject) -> dict[str, int]:
     """Return the namespace's partitions and messaging units, each only if it is more than one."""
     options = {
         "namespace_partitions": subject.namespace_partitions,
@@ -243,7 +243,7 @@ def _explored_view(explored: Explored | None) -> dict[str, Any] | None:
     return None if explored is None else attrs.asdict(explored)
 
 
-def _explored(explored: _Explored | None) -> Explored | None:
+def _read_explored(explored: _Explored | None) -> Explored | None:
     if explored is None:
         return None
     return Explored(

@@ -39,11 +39,11 @@ def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) ->
     for run in runs:
         table.add_column(run.subject.edition, justify="right", overflow="fold")
     for family in overview.families(runs[0], catalogue):
-        of_each = [_of_family(run, family.id) for run in runs]
+        of_each = [_select_family(run, family.id) for run in runs]
         named = f"{family.id} {family.title}" if console.width >= WIDE else family.id
-        table.add_row(named, *map(_counted, of_each))
+        table.add_row(named, *map(_count, of_each))
     table.add_section()
-    table.add_row(Text("all", "bold"), *(_counted(run.rules) for run in runs))
+    table.add_row(Text("all", "bold"), *(_count(run.rules) for run in runs))
     console.print(table)
     _show_unshown(runs, console, edges)
     for run in runs:
@@ -51,11 +51,11 @@ def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) ->
         console.print(Text(f"{run.subject.edition}: {counts}. {overview.conclusion(run)}"))
 
 
-def _of_family(run: Conformance, family: str) -> tuple[RuleVerdict, ...]:
+def _select_family(run: Conformance, family: str) -> tuple[RuleVerdict, ...]:
     return tuple(rule for rule in run.rules if rule.id.partition("-")[0] == family)
 
 
-def _counted(rules: Sequence[RuleVerdict]) -> Text:
+def _count(rules: Sequence[RuleVerdict]) -> Text:
     applicable = overview.applicable(rules)
     if not applicable:
         return Text("-", "dim")

@@ -79,7 +79,7 @@ def _result(rule: RuleVerdict) -> "FinalResult":
     words = f"{rule.verdict.value}: {rule.cause}" if rule.cause else rule.verdict.value
     result = _kind(rule.verdict)(_printable(words), rule.verdict.value)
     if rule.counterexample is not None:
-        result.text = _printable(_told(rule.counterexample, rule.again))
+        result.text = _printable(_describe(rule.counterexample, rule.again))
     return result
 
 
@@ -91,7 +91,7 @@ def _kind(verdict: Verdict) -> "type[FinalResult]":
     return Skipped if verdict in _SKIPPED else Error
 
 
-def _told(example: Counterexample, again: str) -> str:
+def _describe(example: Counterexample, again: str) -> str:
     lines = [f"{number}. {line}" for number, line in enumerate(story(example.events), 1)]
     allowed = [f"allowed: {outcome}" for outcome in example.allowed]
     last = [f"again: {again}"] if again else []

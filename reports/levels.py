@@ -69,17 +69,17 @@ def levels_found(conformance: Conformance, catalogue: Catalogue) -> tuple[LevelF
     levels = load_levels()
     members: dict[str, list[RuleVerdict]] = {level.id: [] for level in levels.all}
     for verdict in conformance.rules:
-        rule = overview.found(catalogue, verdict.id)
+        rule = overview.find_rule(catalogue, verdict.id)
         if rule is not None:
             members[levels.of(rule).id].append(verdict)
     declared = conformance.subject.capabilities
     return tuple(
-        _found(level, members[level.id], declared, plain=level is levels.all[0])
+        _judge_level(level, members[level.id], declared, plain=level is levels.all[0])
         for level in levels.all
     )
 
 
-def _found(
+def _judge_level(
     level: Level, rules: Sequence[RuleVerdict], declared: Collection[str], *, plain: bool
 ) -> LevelFound:
     undeclared = tuple(name for name in level.capabilities if name not in declared)
@@ -108,7 +108,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
         UsageError: a name is neither a level nor a capability that a rule needs.
     """
     levels = [level.id for level in load_levels().all]
-    capabilities = sorted({name for rule in catalogue.rules for name in _needed(rule)})
+    capabilities = sorted({name for rule in catalogue.rules for name in _needed_capabilities(rule)})
     for name in names:
         if name not in levels and name not in capabilities:
             raise UsageError(
@@ -148,7 +148,7 @@ def _capability_not_met(conformance: Conformance, catalogue: Catalogue, name: st
         verdict
         for verdict in conformance.rules
         if verdict.verdict is not Verdict.NOT_APPLICABLE
-        and name in _needed(overview.found(catalogue, verdict.id))
+        and name in _needed_capabilities(overview.find_rule(catalogue, verdict.id))
     ]
     left = [rule.id for rule in rules if rule.verdict is not Verdict.SHOWN]
     if not rules:
@@ -156,7 +156,7 @@ def _capability_not_met(conformance: Conformance, catalogue: Catalogue, name: st
     return f"required capability {name} is not shown: {overview.id_words(left)}" if left else ""
 
 
-def _needed(rule: Rule | None) -> frozenset[str]:
+def _needed_capabilities(rule: Rule | None) -> frozenset[str]:
     return frozenset(name for need in (rule.needs if rule else ()) for name in need.split("|"))
 
 

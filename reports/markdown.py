@@ -45,7 +45,7 @@ def page(conformance: Conformance, catalogue: Catalogue) -> str:
         _levels(conformance, catalogue),
         _problems(conformance.problems),
         _unjudged_lines(conformance),
-        _known(conformance.known_failures),
+        _list_known(conformance.known_failures),
         _claims(conformance, catalogue),
         *_tables(conformance, catalogue),
     ]
@@ -116,7 +116,7 @@ def _unjudged_lines(conformance: Conformance) -> Iterator[str]:
         yield from _table(columns, (":--",) * 4, (tuple(map(_plain, row)) for row in rows))
 
 
-def _known(entries: tuple[KnownFailure, ...]) -> Iterator[str]:
+def _list_known(entries: tuple[KnownFailure, ...]) -> Iterator[str]:
     if entries:
         yield "## Known failures"
         yield ""
@@ -172,7 +172,7 @@ def _violations(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]
     for verdict in violated:
         yield ""
         yield f"### {_plain(verdict.id)}: {_plain(verdict.title)}"
-        yield from _stated(verdict, conformance.subject.edition, catalogue)
+        yield from _write_statement(verdict, conformance.subject.edition, catalogue)
         if verdict.cause:
             yield ""
             yield f"Cause: {_plain(verdict.cause)}"
@@ -182,8 +182,8 @@ def _violations(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]
             yield from ("", "Again:", "", "```console", verdict.again, "```")
 
 
-def _stated(verdict: RuleVerdict, edition: str, catalogue: Catalogue) -> Iterator[str]:
-    rule = overview.found(catalogue, verdict.id)
+def _write_statement(verdict: RuleVerdict, edition: str, catalogue: Catalogue) -> Iterator[str]:
+    rule = overview.find_rule(catalogue, verdict.id)
     if rule is None:
         return
     yield ""

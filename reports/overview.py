@@ -26,13 +26,13 @@ __all__ = [
     "Claim",
     "FamilyVerdicts",
     "applicable",
-    "by_cause",
     "citations",
     "clock_words",
     "conclusion",
     "explored_words",
     "families",
-    "found",
+    "find_rule",
+    "group_by_cause",
     "headline",
     "id_words",
     "known_words",
@@ -70,7 +70,11 @@ class FamilyVerdicts:
     def summary(self) -> str:
         """Return a summary such as `20 of 22 shown`."""
         count = applicable(self.rules)
-        return f"{_shown(self.rules)} of {count} shown" if count else Verdict.NOT_APPLICABLE.value
+        return (
+            f"{_count_shown(self.rules)} of {count} shown"
+            if count
+            else Verdict.NOT_APPLICABLE.value
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -106,7 +110,7 @@ def applicable(rules: Iterable[RuleVerdict]) -> int:
 def headline(rules: tuple[RuleVerdict, ...]) -> str:
     """Return text such as `41 of 52 applicable rules shown`."""
     count = applicable(rules)
-    return f"{_shown(rules)} of {count} applicable {'rule' if count == 1 else 'rules'} shown"
+    return f"{_count_shown(rules)} of {count} applicable {'rule' if count == 1 else 'rules'} shown"
 
 
 def tallies(conformance: Conformance) -> dict[Verdict, int]:
@@ -203,14 +207,14 @@ def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Clai
             verdict
             for verdict in conformance.rules
             if verdict.verdict not in (Verdict.SHOWN, Verdict.NOT_APPLICABLE)
-            and capability in _needs(found(catalogue, verdict.id))
+            and capability in _needs(find_rule(catalogue, verdict.id))
         )
         if rules:
             claims.append(Claim(capability=capability, rules=rules))
     return tuple(claims)
 
 
-def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
+def group_by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
     """Return the ids of rules by the cause of their verdict."""
     causes: dict[str, tuple[v.RuleId, ...]] = {}
     for rule in rules:
@@ -219,7 +223,7 @@ def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
     return causes
 
 
-def found(catalogue: Catalogue, rule: v.RuleId) -> Rule | None:
+def find_rule(catalogue: Catalogue, rule: v.RuleId) -> Rule | None:
     """Return the rule with this id; `None` if the catalogue does not have it."""
     try:
         return catalogue.rule(rule)
@@ -250,7 +254,7 @@ def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
     The keys are names for people. A statement in another language also has the address of an
     English text.
     """
-    known = found(catalogue, rule)
+    known = find_rule(catalogue, rule)
     cited = () if known is None else known.citations
     others = {other.id for other in catalogue.editions} - {edition}
     addresses: dict[str, str | None] = {}
@@ -318,7 +322,7 @@ def clock_words(subject: Subject) -> str:
     return f"{subject.clock} clock{slack}"
 
 
-def _shown(rules: Iterable[RuleVerdict]) -> int:
+def _count_shown(rules: Iterable[RuleVerdict]) -> int:
     return sum(rule.verdict is Verdict.SHOWN for rule in rules)
 
 

@@ -22,7 +22,7 @@ from busproof.reports.columns import labels
 from busproof.reports.consequences import consequence
 from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
-from busproof.reports.trends import Entry, moved, series
+from busproof.reports.trends import Entry, find_moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
 
 __all__ = ["Comparison", "page_data"]
@@ -115,11 +115,11 @@ def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
             readings.setdefault(rule, []).append(ambiguity.id)
     for listed in comparison.catalogue.rules:
         shown = comparison.evidence.get(listed.id, {})
-        stated = _stated(listed, comparison.catalogue, readings.get(listed.id, []))
-        yield stated | _shown(shown, comparison.fates)
+        stated = _view_statement(listed, comparison.catalogue, readings.get(listed.id, []))
+        yield stated | _view_shown(shown, comparison.fates)
 
 
-def _stated(rule: Rule, catalogue: Catalogue, readings: Sequence[str]) -> dict[str, Any]:
+def _view_statement(rule: Rule, catalogue: Catalogue, readings: Sequence[str]) -> dict[str, Any]:
     editions = enumerate(edition.id for edition in catalogue.editions)
     fields = {
         "id": rule.id,
@@ -141,25 +141,25 @@ def _stated(rule: Rule, catalogue: Catalogue, readings: Sequence[str]) -> dict[s
     return {key: value for key, value in fields.items() if value not in (None, [], False)}
 
 
-def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
+def _view_shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
     specs: Mapping[str, Any] = shown.get("tla", {})
     fields = {
         "scenarios": [[entry["file"], entry["name"]] for entry in shown.get("scenarios", ())],
-        "operators": _named(specs, "operators"),
-        "properties": _named(specs, "properties"),
+        "operators": _list_names(specs, "operators"),
+        "properties": _list_names(specs, "properties"),
         "edges": [[entry["graph"], entry["edges"]] for entry in specs.get("edges", ())],
         "mutants": [[entry["name"], entry["killed_by"]] for entry in specs.get("mutants", ())],
         "faults": [_fault(entry, fates.get(entry["id"])) for entry in shown.get("faults", ())],
-        "generated": _generated(shown.get("generated", {})),
+        "generated": _count_generated(shown.get("generated", {})),
     }
     return {key: value for key, value in fields.items() if value}
 
 
-def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
+def _list_names(specs: Mapping[str, Any], kind: str) -> list[str]:
     return [f"{entry['module']}!{entry['name']}" for entry in specs.get(kind, ())]
 
 
-def _generated(numbers: Mapping[str, int]) -> list[int]:
+def _count_generated(numbers: Mapping[str, int]) -> list[int]:
     """Return how many generated faults were noticed, out of how many; empty if there are none."""
     return [numbers["noticed"], numbers["of"]] if numbers.get("of") else []
 
@@ -214,7 +214,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
             [result.level.title, result.state.value, result.words, result.level.summary]
             for result in levels_found(run, catalogue)
         ],
-        "known": [_known(known_failure) for known_failure in run.known_failures],
+        "known": [_list_known(known_failure) for known_failure in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
             rule.id: _example(rule.id, rule.counterexample, subject.clock, texts) | _again(rule)
@@ -225,7 +225,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
     }
 
 
-def _known(known: KnownFailure) -> list[str]:
+def _list_known(known: KnownFailure) -> list[str]:
     return [known.rule, known.standing.value, overview.known_words(known), known.link]
 
 
@@ -265,7 +265,7 @@ def _trend(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             "label": entry.label,
             "version": entry.version,
             "counts": [entry.counted(verdict) for verdict in VERDICTS],
-            "moved": [] if last is None else [list(change) for change in moved(last, entry)],
+            "moved": [] if last is None else [list(change) for change in find_moved(last, entry)],
         }
         for last, entry in zip(before, entries, strict=False)
     ]

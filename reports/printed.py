@@ -97,7 +97,7 @@ def read_modelcheck(path: str | os.PathLike[str]) -> tuple[Checked, ...]:
 
 def _read(file: Path, kind: type[Printed], command: str) -> Printed:
     try:
-        value = _without_figures(json.loads(file.read_bytes()))
+        value = _omit_figures(json.loads(file.read_bytes()))
         return structure(value, kind, f"what {command} printed")
     except OSError as error:
         raise HistoryError(f"cannot read {file}: {error.strerror or error}") from None
@@ -107,7 +107,7 @@ def _read(file: Path, kind: type[Printed], command: str) -> Printed:
         ) from None
 
 
-def _without_figures(value: Any) -> Any:
+def _omit_figures(value: Any) -> Any:
     """Return parsed JSON without the counts and times of its configurations."""
     match value:
         case {"configurations": [*results]} if all(isinstance(one, dict) for one in results):

@@ -20,7 +20,7 @@ from busproof.history.conformance import (
     RuleVerdict,
 )
 
-__all__ = ["redacted", "redacted_text"]
+__all__ = ["redact", "redact_text"]
 
 _GONE: Final = "…"
 
@@ -45,7 +45,7 @@ _COMMAND_OR_KEYS: Final = re.compile(r"(exec:|Endpoint=).*", re.IGNORECASE | re.
 _NO_NAMES: Final = frozenset({"", "localhost"})
 
 
-def redacted_text(text: str) -> str:
+def redact_text(text: str) -> str:
     """Return a sentence or traceback without secrets, addresses, folders, host and user."""
     text = _ADDRESS.sub(rf"\1://{_GONE}", text)
     text = _USER_INFO.sub(f"{_GONE}@", text)
@@ -60,26 +60,26 @@ def redacted_text(text: str) -> str:
     return text
 
 
-def redacted(conformance: Conformance) -> Conformance:
+def redact(conformance: Conformance) -> Conformance:
     """Return the verdicts with every free text redacted.
 
     The data of a run, such as names of queues, bodies, keys and scenarios, is unchanged.
     """
     subject = conformance.subject
-    public = cache(redacted_text)  # hundreds of rules share a cause
+    public = cache(redact_text)  # hundreds of rules share a cause
     return attrs.evolve(
         conformance,
         subject=attrs.evolve(
             subject,
             adapter=_adapter(subject.adapter),
-            commit=redacted_text(subject.commit),
+            commit=redact_text(subject.commit),
             url=_link(subject.url),
-            contact=redacted_text(subject.contact),
+            contact=redact_text(subject.contact),
         ),
         again=_again(conformance.again),
         rules=tuple(_rule(rule, public) for rule in conformance.rules),
         problems=tuple(public(problem) for problem in conformance.problems),
-        known_failures=tuple(_known(known) for known in conformance.known_failures),
+        known_failures=tuple(_redact_known(known) for known in conformance.known_failures),
         unjudged=tuple(
             attrs.evolve(one, names=tuple(map(public, one.names))) for one in conformance.unjudged
         ),
@@ -89,24 +89,24 @@ def redacted(conformance: Conformance) -> Conformance:
 def _adapter(adapter: str) -> str:
     if _ADAPTER_NAME.fullmatch(adapter):
         return adapter
-    return redacted_text(_COMMAND_OR_KEYS.sub(rf"\1{_GONE}", adapter))
+    return redact_text(_COMMAND_OR_KEYS.sub(rf"\1{_GONE}", adapter))
 
 
 def _again(command: str) -> str:
     """Return a command for copying, in which the private command line of an adapter is replaced."""
     words = shlex.split(command)
     public = ["exec:COMMAND" if word.startswith("exec:") else word for word in words]
-    return redacted_text(command if public == words else shlex.join(public))
+    return redact_text(command if public == words else shlex.join(public))
 
 
-def _known(known: KnownFailure) -> KnownFailure:
+def _redact_known(known: KnownFailure) -> KnownFailure:
     """Return a known failure redacted; its link is kept, except for a key in the link."""
-    return attrs.evolve(known, reason=redacted_text(known.reason), link=_link(known.link))
+    return attrs.evolve(known, reason=redact_text(known.reason), link=_link(known.link))
 
 
 def _link(link: str) -> str:
     link = _SECRET.sub(rf"\1\2{_GONE}", _USER_INFO.sub(f"{_GONE}@", link))
-    return link if _WEB.match(link) else redacted_text(link)
+    return link if _WEB.match(link) else redact_text(link)
 
 
 def _rule(rule: RuleVerdict, public: Callable[[str], str]) -> RuleVerdict:
@@ -122,8 +122,8 @@ def _rule(rule: RuleVerdict, public: Callable[[str], str]) -> RuleVerdict:
 def _example(example: Counterexample) -> Counterexample:
     return attrs.evolve(
         example,
-        seen=redacted_text(example.seen),
-        allowed=tuple(redacted_text(outcome) for outcome in example.allowed),
+        seen=redact_text(example.seen),
+        allowed=tuple(redact_text(outcome) for outcome in example.allowed),
         events=tuple(_event(event) for event in example.events),
     )
 
@@ -131,7 +131,7 @@ def _example(example: Counterexample) -> Counterexample:
 def _event(event: v.Event) -> v.Event:
     match event.outcome:
         case v.Refused() | v.Indeterminate() | v.Unsupported():
-            detail = redacted_text(event.outcome.detail)
+            detail = redact_text(event.outcome.detail)
             return attrs.evolve(event, outcome=attrs.evolve(event.outcome, detail=detail))
         case _:
             return event

@@ -31,27 +31,27 @@ def conformance_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"A busproof conformance report, schema {SCHEMA}",
-        **_with_optional(_object(_report()), _of_replay()),
+        **_add_optional(_object(_report()), _replay_schema()),
         "$defs": {
-            "Rule": _described("The verdict on one rule.", _object(_rule())),
-            "Level": _described(
+            "Rule": _describe("The verdict on one rule.", _object(_rule())),
+            "Level": _describe(
                 "A set of capabilities, and how much of it was claimed and shown.",
                 _object(_level()),
             ),
-            "KnownFailure": _described(
+            "KnownFailure": _describe(
                 "An entry of the list of known failures, and what the run made of it.",
-                _object(_known_failure()),
+                _object(_schema_of_known()),
             ),
-            "Unjudged": _described(
+            "Unjudged": _describe(
                 "Events that were not judged, for one reason.", _object(_unjudged_schema())
             ),
-            "Counterexample": _described(
+            "Counterexample": _describe(
                 "Events that end with one that no rule allows.",
-                _with_optional(_object(_example()), _of_distilled()),
+                _add_optional(_object(_example()), _distilled_schema()),
             ),
-            "Explored": _described(
+            "Explored": _describe(
                 "What was explored, beside the scenarios.",
-                _with_optional(_object(_explored()), _of_metamorphic()),
+                _add_optional(_object(_explored_schema()), _metamorphic_schema()),
             ),
             **_event_definitions(),
         },
@@ -72,14 +72,14 @@ def write(file: Path = FILE) -> None:
 def _report() -> Schema:
     return {
         "schema": {"const": SCHEMA},
-        "busproof": _described("The version of busproof that wrote the report.", _TEXT),
-        "catalogue": _described("The version of the rules that were judged by.", _TEXT),
-        "at": _described("When the run began, in UTC; empty if that is not known.", _TEXT),
-        "seconds": _described(
+        "busproof": _describe("The version of busproof that wrote the report.", _TEXT),
+        "catalogue": _describe("The version of the rules that were judged by.", _TEXT),
+        "at": _describe("When the run began, in UTC; empty if that is not known.", _TEXT),
+        "seconds": _describe(
             "How long the run took, with its judging.", {"type": ["integer", "null"]}
         ),
-        "again": _described("The command that runs all of it once more.", _TEXT),
-        "only": _described(
+        "again": _describe("The command that runs all of it once more.", _TEXT),
+        "only": _describe(
             "The rules and families that the run was limited to; empty if it was of all.",
             _list(_TEXT),
         ),
@@ -87,18 +87,18 @@ def _report() -> Schema:
             dict.fromkeys(("name", "version", "language", "commit", "url", "contact"), _TEXT)
         ),
         "adapter": _TEXT,
-        "capabilities": _described("What the adapter declared.", _list(_TEXT)),
+        "capabilities": _describe("What the adapter declared.", _list(_TEXT)),
         "clock": _one_of(v.Clock),
-        "slack": _described("Tolerance of every timer, in microseconds.", _COUNT),
-        "profile": _with_optional(_object(_profile()), _of_premium()),
+        "slack": _describe("Tolerance of every timer, in microseconds.", _COUNT),
+        "profile": _add_optional(_object(_profile()), _premium_schema()),
         "oracle": _one_of(Oracle),
         "events": _COUNT,
-        "scenarios": _described("How many scenarios ended how.", _map(_COUNT)),
+        "scenarios": _describe("How many scenarios ended how.", _map(_COUNT)),
         "summary": _object(
             {**{verdict.value: _COUNT for verdict in Verdict}, "applicable": _COUNT}
         ),
         "exit_code": {"enum": [code.value for code in ExitCode]},
-        "levels": _described(
+        "levels": _describe(
             "What the run came to, level by level; empty if it was limited to some rules.",
             _list({"$ref": "#/$defs/Level"}),
         ),
@@ -109,23 +109,23 @@ def _report() -> Schema:
     }
 
 
-def _explored() -> Schema:
+def _explored_schema() -> Schema:
     return {
         "seed": {"type": ["integer", "null"]},
         "sequences": _COUNT,
         "events": _COUNT,
-        "goals": _described("How often each situation arose, in the whole run.", _map(_COUNT)),
+        "goals": _describe("How often each situation arose, in the whole run.", _map(_COUNT)),
     }
 
 
-def _of_replay() -> Schema:
+def _replay_schema() -> Schema:
     return {
-        "unexplained": _described(
+        "unexplained": _describe(
             "How many scenarios are allowed, although no execution of the reference model was "
             "found that explains them; missing in reports from before 2026-12.",
             _COUNT,
         ),
-        "unjudged": _described(
+        "unjudged": _describe(
             "What was not judged, by reason; missing in reports from before 2026-12.",
             _list({"$ref": "#/$defs/Unjudged"}),
         ),
@@ -135,17 +135,17 @@ def _of_replay() -> Schema:
 def _unjudged_schema() -> Schema:
     return {
         "reason": _TEXT,
-        "remedy": _described("What would make it judged.", _TEXT),
+        "remedy": _describe("What would make it judged.", _TEXT),
         "events": _COUNT,
-        "entities": _described("How many entities these events concern.", _COUNT),
-        "names": _described("Some of these entities.", _list(_TEXT)),
-        "rules": _described("How many rules are not shown for this reason.", _COUNT),
+        "entities": _describe("How many entities these events concern.", _COUNT),
+        "names": _describe("Some of these entities.", _list(_TEXT)),
+        "rules": _describe("How many rules are not shown for this reason.", _COUNT),
     }
 
 
-def _of_metamorphic() -> Schema:
+def _metamorphic_schema() -> Schema:
     return {
-        "metamorphic": _described(
+        "metamorphic": _describe(
             "How many sequences of scenarios were transformed and sent once more; "
             "missing in reports from before 2026-12.",
             _COUNT,
@@ -158,17 +158,17 @@ def _profile() -> Schema:
         "edition": _TEXT,
         "tier": _one_of(v.Tier),
         "partitions": {"type": "integer", "minimum": 1},
-        "readings": _described("The reading taken of each ambiguity.", _map(_TEXT)),
+        "readings": _describe("The reading taken of each ambiguity.", _map(_TEXT)),
     }
 
 
-def _of_premium() -> Schema:
+def _premium_schema() -> Schema:
     return {
-        "namespace_partitions": _described(
+        "namespace_partitions": _describe(
             "Partitions of a partitioned Premium namespace; missing if it is not partitioned.",
             {"type": "integer", "enum": list(v.NAMESPACE_PARTITIONS[1:])},
         ),
-        "messaging_units": _described(
+        "messaging_units": _describe(
             "Messaging units of a Premium namespace; missing if it has one.",
             {"type": "integer", "minimum": 2},
         ),
@@ -180,12 +180,12 @@ def _rule() -> Schema:
         "id": {"type": "string", "pattern": "^[A-Z]+-[0-9]{2}$"},
         "title": _TEXT,
         "verdict": _one_of(Verdict),
-        "cause": _described("Why the rule is not simply shown.", _TEXT),
+        "cause": _describe("Why the rule is not simply shown.", _TEXT),
         "oracle": {"enum": ["", *(oracle.value for oracle in Oracle)]},
-        "events": _described("How many events the rule decided.", _COUNT),
+        "events": _describe("How many events the rule decided.", _COUNT),
         "scenarios": _list(_TEXT),
         "counterexample": {"anyOf": [{"$ref": "#/$defs/Counterexample"}, {"type": "null"}]},
-        "again": _described("Of a violation, the command that asks for it once more.", _TEXT),
+        "again": _describe("Of a violation, the command that asks for it once more.", _TEXT),
     }
 
 
@@ -194,19 +194,19 @@ def _level() -> Schema:
         "id": _TEXT,
         "title": _TEXT,
         "state": _one_of(State),
-        "shown": _described("How many of its rules were shown.", _COUNT),
-        "applicable": _described("How many of its rules apply.", _COUNT),
-        "undeclared": _described("Its capabilities that were not declared.", _list(_TEXT)),
-        "not_shown": _described("Its rules that apply and were not shown.", _list(_TEXT)),
+        "shown": _describe("How many of its rules were shown.", _COUNT),
+        "applicable": _describe("How many of its rules apply.", _COUNT),
+        "undeclared": _describe("Its capabilities that were not declared.", _list(_TEXT)),
+        "not_shown": _describe("Its rules that apply and were not shown.", _list(_TEXT)),
     }
 
 
-def _known_failure() -> Schema:
+def _schema_of_known() -> Schema:
     return {
         "rule": _TEXT,
         "reason": _TEXT,
         "link": _TEXT,
-        "expires": _described("The last day of the entry; empty if none.", _TEXT),
+        "expires": _describe("The last day of the entry; empty if none.", _TEXT),
         "standing": _one_of(Standing),
     }
 
@@ -216,15 +216,15 @@ def _example() -> Schema:
         "scenario": _TEXT,
         "seen": _TEXT,
         "allowed": _list(_TEXT),
-        "events": _described(
+        "events": _describe(
             "From an empty namespace to the violation.", _list({"$ref": "#/$defs/Event"})
         ),
     }
 
 
-def _of_distilled() -> Schema:
+def _distilled_schema() -> Schema:
     return {
-        "about": _described(
+        "about": _describe(
             "Of a distilled sequence, what is wrong; otherwise empty, or missing in a report of "
             "busproof 0.2.0.",
             _TEXT,
@@ -241,7 +241,7 @@ def _object(properties: Schema) -> Schema:
     }
 
 
-def _with_optional(schema: Schema, properties: Schema) -> Schema:
+def _add_optional(schema: Schema, properties: Schema) -> Schema:
     return schema | {"properties": schema["properties"] | properties}
 
 
@@ -257,7 +257,7 @@ def _one_of(names: Iterable[str]) -> Schema:
     return {"enum": [str(name) for name in names]}
 
 
-def _described(description: str, schema: Schema) -> Schema:
+def _describe(description: str, schema: Schema) -> Schema:
     return {"description": description, **schema}
 
 

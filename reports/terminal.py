@@ -155,7 +155,7 @@ class _Screen:
             return
         self._heading("Sometimes", "dim")
         for name, times in explored.goals.items():
-            self._indented(self._text(f"{name}: {times}"))
+            self._indent(self._text(f"{name}: {times}"))
 
     def print_not_applicable(self) -> None:
         """Print the rules that do not apply and have no row, by cause."""
@@ -172,8 +172,8 @@ class _Screen:
             return
         if hidden:
             self._heading(f"Not applicable ({len(hidden)})", "dim")
-        for cause, rules in overview.by_cause(hidden).items():
-            self._indented(self._text(f"{overview.id_words(rules)} ({cause})"))
+        for cause, rules in overview.group_by_cause(hidden).items():
+            self._indent(self._text(f"{overview.id_words(rules)} ({cause})"))
 
     def print_known_failures(self) -> None:
         """Print the entries of the list of known failures, and their results."""
@@ -181,7 +181,7 @@ class _Screen:
             self._heading("Known failures", "bold red")
         for known in self._conformance.known_failures:
             label = f"{known.rule} {known.standing.value}"
-            self._indented(self._labelled(label, overview.known_words(known)))
+            self._indent(self._label(label, overview.known_words(known)))
 
     def print_claims(self) -> None:
         """Print the declared capabilities that have a rule that was not shown."""
@@ -189,14 +189,14 @@ class _Screen:
         if claims:
             self._heading("Claimed, but not shown", "bold yellow")
         for claim in claims:
-            self._indented(self._labelled(claim.capability, claim.words))
+            self._indent(self._label(claim.capability, claim.words))
 
     def print_problems(self) -> None:
         """Print why the run was incomplete."""
         if self._conformance.problems:
             self._heading("Problems", "bold yellow")
         for problem in self._conformance.problems:
-            self._indented(self._text(problem))
+            self._indent(self._text(problem))
 
     def print_unjudged(self) -> None:
         """Print what was not judged, why, and what would make it judged."""
@@ -204,7 +204,7 @@ class _Screen:
             self._heading("Not judged", "bold yellow")
         for unjudged in self._conformance.unjudged:
             amount = overview.unjudged_amount(unjudged)
-            self._indented(self._labelled(amount, overview.unjudged_words(unjudged)))
+            self._indent(self._label(amount, overview.unjudged_words(unjudged)))
 
     def print_unexplained(self) -> None:
         """Print how many scenarios are allowed, but were not explained by the reference model."""
@@ -212,7 +212,7 @@ class _Screen:
         if not number or not self._verbose:
             return
         scenarios = "scenario is" if number == 1 else "scenarios are"
-        self._indented(
+        self._indent(
             self._text(
                 f"{number} {scenarios} allowed by the oracle alone: no execution of the reference "
                 "model was found that gives the answers"
@@ -223,12 +223,12 @@ class _Screen:
         """Print each violation with its events, the allowed answers and the observed one."""
         for verdict in overview.violations(self._conformance):
             self._heading(f"{verdict.id} violated: {verdict.title}", "bold red")
-            parts = [*self._stated(verdict)]
+            parts = [*self._write_statement(verdict)]
             if verdict.cause:
-                parts.append(self._labelled("Cause", verdict.cause))
+                parts.append(self._label("Cause", verdict.cause))
             if verdict.counterexample is not None:
                 parts.extend(self._example(verdict.counterexample, verdict.id))
-            self._indented(Group(*parts))
+            self._indent(Group(*parts))
             if verdict.again:
                 self._print_command(f"  Again: {verdict.again}")
 
@@ -242,11 +242,11 @@ class _Screen:
             levels = [result for result in results if result.state is state]
             if levels and (self._brief or state is State.NOT_CLAIMED):
                 titles = ", ".join(level.level.title for level in levels)
-                self._indented(self._labelled(state.value, titles, style))
+                self._indent(self._label(state.value, titles, style))
                 continue
             for level in levels:
                 text = f"{state.value}, {level.words}"
-                self._indented(self._labelled(level.level.title, text, style))
+                self._indent(self._label(level.level.title, text, style))
 
     def print_summary(self) -> None:
         """Print the counts, and the result of the run."""
@@ -278,21 +278,21 @@ class _Screen:
         cause = one_line(rule.cause)
         return cause if self._verbose else textwrap.shorten(cause, _SHORT_CAUSE, placeholder=" ...")
 
-    def _stated(self, verdict: RuleVerdict) -> Iterator[RenderableType]:
-        rule = overview.found(self._catalogue, verdict.id)
+    def _write_statement(self, verdict: RuleVerdict) -> Iterator[RenderableType]:
+        rule = overview.find_rule(self._catalogue, verdict.id)
         if rule is None:
             return
         yield self._text(rule.statement)
         edition = self._conformance.subject.edition
         places = overview.citations(self._catalogue, rule, edition)
         stated = (f"{where} ({', '.join(sources)})" for sources, where in places.items())
-        yield self._labelled(rule.status.capitalize(), "; ".join(stated))
+        yield self._label(rule.status.capitalize(), "; ".join(stated))
 
     def _example(self, example: Counterexample, rule: str) -> Iterator[RenderableType]:
         if example.scenario:
-            yield self._labelled("Scenario", example.scenario)
+            yield self._label("Scenario", example.scenario)
         if example.about:
-            yield self._labelled("About", example.about)
+            yield self._label("About", example.about)
         steps = Table.grid(padding=(0, 1))
         steps.add_column(justify="right", no_wrap=True)
         steps.add_column(overflow="fold")
@@ -303,16 +303,16 @@ class _Screen:
                 text.append_text(Text(f"  <- breaks {rule}", "bold red"))
             steps.add_row(self._text(f"{number}."), text)
         yield steps
-        yield self._labelled("Seen", example.seen, "red")
-        yield self._labelled("Allowed", "\n".join(self._allowed(example)), "green")
+        yield self._label("Seen", example.seen, "red")
+        yield self._label("Allowed", "\n".join(self._list_allowed(example)), "green")
 
-    def _allowed(self, example: Counterexample) -> tuple[str, ...]:
+    def _list_allowed(self, example: Counterexample) -> tuple[str, ...]:
         count = len(example.allowed)
         if count <= _FEW or self._verbose:
             return example.allowed or ("nothing comparable",)
         return (*example.allowed[:_FEW], f"{count - _FEW} other answers (see the report's files)")
 
-    def _labelled(self, label: str, text: str, style: str = "") -> Table:
+    def _label(self, label: str, text: str, style: str = "") -> Table:
         grid = Table.grid(padding=(0, 1))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
@@ -325,7 +325,7 @@ class _Screen:
         self._print()
         self._print(self._text(text, style))
 
-    def _indented(self, part: RenderableType) -> None:
+    def _indent(self, part: RenderableType) -> None:
         self._print(Padding(part, (0, 0, 0, 2)))
 
     def _text(self, text: str, style: str = "") -> Text:

@@ -16,10 +16,10 @@ from busproof.history.conformance import Conformance, Verdict
 from busproof.history.lines import decode_line, encode_line
 from busproof.reports.document import view
 from busproof.reports.overview import terms_words
-from busproof.reports.redaction import redacted
+from busproof.reports.redaction import redact
 from busproof.spec import Catalogue
 
-__all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
+__all__ = ["Entry", "entry_of", "extend", "find_moved", "read_entries", "series"]
 
 SCHEMA: Final = 1
 """Version of the format of a line."""
@@ -62,7 +62,7 @@ class Entry:
 
 def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str = "") -> Entry:
     """Return the entry of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
-    clean = redacted(conformance)
+    clean = redact(conformance)
     # A run with equal verdicts at another time counts as the same run.
     timeless = attrs.evolve(clean, at="", seconds=None)
     text = json.dumps(view(timeless), sort_keys=True)
@@ -132,7 +132,7 @@ def series(
     return tuple(entry for entry in entries if (entry.name, entry.adapter, entry.held_to) == about)
 
 
-def moved(before: Entry, after: Entry) -> tuple[tuple[v.RuleId, str, str], ...]:
+def find_moved(before: Entry, after: Entry) -> tuple[tuple[v.RuleId, str, str], ...]:
     """Return the rules whose verdicts differ: id, verdict before, verdict after.
 
     A rule that only one of the runs has gets an empty verdict in the other.

@@ -13,7 +13,7 @@ from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import create
-from busproof.tla.graphs.command_mapping import DEAD, NOBODYS, asked, connection_of
+from busproof.tla.graphs.command_mapping import DEAD, NOBODYS, connection_of, map_command
 from busproof.tla.graphs.paths import Path_
 from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
@@ -112,7 +112,7 @@ def _ask(
     followed: _Followed,
 ) -> v.Outcome | None:
     followed.attempts += 1
-    command = asked(spoken, setting, followed)
+    command = map_command(spoken, setting, followed)
     if command is None:
         return None
     if isinstance(command, v.AdvanceClock):

@@ -11,7 +11,7 @@ from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest
 from busproof.tla.messages import Reading, State
 from busproof.tla.tlc import Ended, Progress, Task, run
 
-__all__ = ["Checked", "checked", "judged", "properties_of", "task_of"]
+__all__ = ["Checked", "check_configuration", "compare_run", "properties_of", "task_of"]
 
 _COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _SECTION: Final = re.compile(
@@ -65,7 +65,7 @@ class Checked:
         return self.distinct / self.seconds if self.seconds else 0.0
 
 
-def checked(
+def check_configuration(
     manifest: Manifest,
     configuration: Configuration,
     *,
@@ -80,7 +80,7 @@ def checked(
         TlcError: TLC gave no verdict.
     """
     task = task_of(manifest, configuration, workers=workers, timeout=timeout, heap=heap)
-    return judged(manifest, configuration, run(task, progress=progress))
+    return compare_run(manifest, configuration, run(task, progress=progress))
 
 
 def task_of(
@@ -126,10 +126,10 @@ def properties_of(text: str, *sections: str) -> tuple[str, ...]:
     return tuple(properties)
 
 
-def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
+def compare_run(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
     """Return the result of a run, compared with the manifest."""
     reading = ended.reading
-    violated = _violated(manifest, configuration, reading)
+    violated = _violated_property(manifest, configuration, reading)
     checked = Checked(
         configuration=configuration,
         result=reading.violation or SUCCESS,
@@ -144,7 +144,7 @@ def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Ch
     return attrs.evolve(checked, deviations=tuple(_deviations(checked)))
 
 
-def _violated(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
+def _violated_property(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
     """Return the name of the violated property.
 
     TLC does not name a violated liveness property, so the configuration must list only one.

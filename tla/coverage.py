@@ -9,7 +9,7 @@ from busproof.tla.checking import properties_of
 from busproof.tla.evidence import load_evidence
 from busproof.tla.manifest import FOLDER, read_toml
 
-__all__ = ["Shown", "reasons_in", "shown_in"]
+__all__ = ["Shown", "find_shown", "reasons_in"]
 
 OPERATORS: Final = "operators.toml"
 
@@ -17,7 +17,7 @@ Shown = dict[str, list[dict[str, Any]]]
 """Lists of records for JSON: `operators`, `properties`, `edges` and `mutants`."""
 
 
-def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
+def find_shown(folder: Path = FOLDER) -> dict[str, Shown]:
     """Return what the specs have on each rule, by rule id.
 
     Raises:
@@ -73,7 +73,7 @@ def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the operators of each rule; one that a configuration checks counts as a property."""
     if not _has(folder, OPERATORS):
         return
-    checked = _checked(folder)
+    checked = _checked_properties(folder)
     for entry in read_toml(folder / OPERATORS).get("rule", []):
         try:
             rule, names = str(entry["id"]), list(entry["operators"])
@@ -87,7 +87,7 @@ def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield rule, kind, {"module": module, "name": operator}
 
 
-def _checked(folder: Path) -> set[str]:
+def _checked_properties(folder: Path) -> set[str]:
     """Return the names of all properties that any configuration checks."""
     names: set[str] = set()
     for path in sorted(folder.glob("*.cfg")):

@@ -19,12 +19,12 @@ from busproof.tla.mutants import Fate, Mutant, hash_of
 from busproof.tla.running import Ran
 
 __all__ = [
-    "changed",
     "load_evidence",
     "record_configurations",
     "record_mutants",
+    "select_configurations",
+    "select_mutants",
     "stale",
-    "to_check",
 ]
 
 FILE: Final = "evidence.json"
@@ -84,7 +84,7 @@ def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
     return sources_hash(manifest.folder, configuration.module, text, repr(expected))
 
 
-def to_check(
+def select_configurations(
     manifest: Manifest, configurations: tuple[Configuration, ...]
 ) -> tuple[Configuration, ...]:
     """Return the graphs, and the configurations that have no valid record.
@@ -144,7 +144,7 @@ def _write(folder: Path, kept: dict[str, Any]) -> None:
     (folder / FILE).write_text(text, encoding="utf-8")
 
 
-def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
+def select_mutants(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
     """Return the mutants that have no valid record."""
     recorded = load_evidence(manifest.folder)["mutants"]
     return tuple(
@@ -159,7 +159,7 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
     recorded = load_evidence(manifest.folder)["graphs"]
     checks = [
         configuration.name
-        for configuration in to_check(manifest, manifest.configurations)
+        for configuration in select_configurations(manifest, manifest.configurations)
         if configuration.kind is not Kind.GRAPH
     ]
     graphs = [
@@ -172,5 +172,5 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
     return (
         *checks,
         *graphs,
-        *(mutant.name for mutant in changed(manifest, mutants)),
+        *(mutant.name for mutant in select_mutants(manifest, mutants)),
     )

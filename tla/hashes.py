@@ -14,7 +14,7 @@ _INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
 def sources_hash(folder: Path, module: str, *texts: str) -> str:
     """Return the hash of a module, of the local modules that it uses, and of further texts."""
     digest = hashlib.sha256()
-    for name in sorted(_reached(folder, module)):
+    for name in sorted(_find_modules(folder, module)):
         digest.update(name.encode())
         digest.update((folder / f"{name}.tla").read_bytes())
     for text in texts:
@@ -22,7 +22,7 @@ def sources_hash(folder: Path, module: str, *texts: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _reached(folder: Path, module: str) -> set[str]:
+def _find_modules(folder: Path, module: str) -> set[str]:
     """Return the modules of the folder that a module uses, directly or not, with itself."""
     reached: set[str] = set()
     waiting = [module]

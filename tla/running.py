@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 import attrs
 
 from busproof.errors import TlcError
-from busproof.tla.checking import Checked, checked
-from busproof.tla.graphs.compare import compared
+from busproof.tla.checking import Checked, check_configuration
+from busproof.tla.graphs.compare import compare_graph
 from busproof.tla.graphs.comparison import Comparison
-from busproof.tla.graphs.graph import Graph, explored
+from busproof.tla.graphs.graph import Graph, explore_graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest, Setting
 from busproof.tla.messages import Reading
-from busproof.tla.mutants import Fate, Mutant, tried
+from busproof.tla.mutants import Fate, Mutant, try_mutant
 
 __all__ = ["Limits", "Ran", "configurations", "mutants_tried"]
 
@@ -105,7 +105,7 @@ def _ran(
 
     sources = sources_hash(manifest.folder, configuration.module, manifest.text(configuration))
     if configuration.kind is not Kind.GRAPH:
-        outcome = checked(
+        outcome = check_configuration(
             manifest,
             configuration,
             workers=limits.workers,
@@ -119,7 +119,7 @@ def _ran(
             sources=sources,
             setting=manifest.setting(configuration),
         )
-    graph, outcome = explored(
+    graph, outcome = explore_graph(
         manifest, configuration, progress=tell, timeout=limits.timeout, heap=limits.heap
     )
     setting = configuration.graph
@@ -129,7 +129,7 @@ def _ran(
     if outcome.result != SUCCESS or setting is None:
         return ran
     begun = time.monotonic()
-    comparison = compared(graph, configuration)
+    comparison = compare_graph(graph, configuration)
     return attrs.evolve(ran, comparison=comparison, comparing=time.monotonic() - begun)
 
 
@@ -147,6 +147,8 @@ def mutants_tried(
                 progress(name, reading, seconds)
 
         try:
-            yield tried(manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap)
+            yield try_mutant(
+                manifest, mutant, progress=tell, timeout=limits.timeout, heap=limits.heap
+            )
         except TlcError as error:
             yield Fate(mutant=mutant, killed=False, killer=str(error), sources="")

@@ -149,8 +149,8 @@ def _watch(
         process_group=0 if os.name == "posix" else None,
     )
     overdue = threading.Event()
-    with _ended(process), _limited(process, task.timeout, overdue):
-        with _told(listener.reading, progress, begun):
+    with _ensure_end(process), _limit_time(process, task.timeout, overdue):
+        with _report_progress(listener.reading, progress, begun):
             for line in process.stdout or ():
                 listener.hear(line.rstrip("\n"))
         code = process.wait()
@@ -163,7 +163,7 @@ def _watch(
 
 
 @contextmanager
-def _ended(process: "subprocess.Popen[str]") -> Iterator[None]:
+def _ensure_end(process: "subprocess.Popen[str]") -> Iterator[None]:
     """Ensure that the process has ended when the block is left."""
     try:
         yield
@@ -187,7 +187,7 @@ def _kill(process: "subprocess.Popen[str]") -> None:
 
 
 @contextmanager
-def _limited(
+def _limit_time(
     process: "subprocess.Popen[str]", seconds: float, overdue: threading.Event
 ) -> Iterator[None]:
     """Kill the process after so many seconds, and set `overdue`."""
@@ -206,7 +206,7 @@ def _limited(
 
 
 @contextmanager
-def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator[None]:
+def _report_progress(reading: Reading, progress: Progress | None, begun: float) -> Iterator[None]:
     """Report progress from a thread, because TLC may print nothing for a minute."""
     over = threading.Event()
 
@@ -226,7 +226,7 @@ def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator
 def _refuse_broken(task: Task, ended: Ended) -> None:
     """Raise an error unless TLC has reported success or a violation."""
     reading, name = ended.reading, task.name
-    output = _said(reading)
+    output = _last_words(reading)
     if _OUT_OF_MEMORY in output:
         raise TlcError(
             f"TLC ran out of memory on {name}, at {reading.distinct:,} distinct states; "
@@ -242,7 +242,7 @@ def _refuse_broken(task: Task, ended: Ended) -> None:
     )
 
 
-def _said(reading: Reading) -> str:
+def _last_words(reading: Reading) -> str:
     return "\n".join(message.text for message in reading.errors)
 
 

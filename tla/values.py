@@ -99,7 +99,7 @@ class _Tokens:
 def _value(tokens: _Tokens) -> Value:
     kind, word = tokens.kind, tokens.word
     if kind == "text":
-        return _unquoted(tokens.take())
+        return _unquote(tokens.take())
     if kind == "number":
         return _number(tokens)
     if kind == "name":
@@ -112,7 +112,7 @@ def _value(tokens: _Tokens) -> Value:
     return openers[word](tokens)
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), word[1:-1])
 
 

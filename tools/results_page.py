@@ -193,7 +193,7 @@ def violations(runs: Sequence[Conformance]) -> Iterator[str]:
         if left:
             yield "Open, with the reason:\n\n" + "".join(
                 f"- {overview.id_words(ids)}: {cause}\n"
-                for cause, ids in overview.by_cause(left).items()
+                for cause, ids in overview.group_by_cause(left).items()
             )
 
 

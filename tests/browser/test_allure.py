@@ -9,7 +9,7 @@ import attrs
 import pytest
 from playwright.sync_api import Browser, expect
 
-from busproof.reports.allure import collected
+from busproof.reports.allure import collect_results
 from busproof.reports.allure_cases import verdict_cases
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def test_a_failing_rule_is_found_with_its_steps(
     kept = tuple(rule for rule in runs[1].rules if rule.id.startswith(("KEY-", "SESS-", "LIFE-")))
     run = attrs.evolve(runs[1], rules=kept)
     cases = verdict_cases("Broken 1.0", run, catalogue)
-    collected({"Broken 1.0": run}, [], cases, tmp_path / "results")
+    collect_results({"Broken 1.0": run}, [], cases, tmp_path / "results")
     page, history = tmp_path / "allure.html", tmp_path / "history.jsonl"
     ended = made(tmp_path / "results", page, history)
     assert ended.returncode == 0, ended.stderr

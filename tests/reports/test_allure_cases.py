@@ -11,7 +11,7 @@ from busproof.cli.main import main
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Verdict
 from busproof.history.render.gherkin import request_of
-from busproof.reports.allure import cleaned, collected
+from busproof.reports.allure import clean_results, collect_results
 from busproof.reports.allure_cases import (
     Case,
     fault_cases,
@@ -127,11 +127,11 @@ def test_a_scenarios_result_has_the_severity_of_its_rule(tmp_path, catalogue) ->
     labels = [{"name": "rule", "value": may}, {"name": "severity", "value": "critical"}]
     (tmp_path / "1-result.json").write_text(json.dumps({"labels": labels}))
     (tmp_path / "2-result.json").write_text(json.dumps({"labels": labels[1:]}))
-    cleaned(tmp_path, catalogue)
+    clean_results(tmp_path, catalogue)
     cases = [json.loads((tmp_path / f"{each}-result.json").read_text()) for each in (1, 2)]
     assert cases[0]["labels"] == [labels[0], {"name": "severity", "value": "minor"}]
     assert cases[1]["labels"] == labels[1:]
-    assert cleaned(tmp_path, catalogue) == ()
+    assert clean_results(tmp_path, catalogue) == ()
 
 
 def test_fate_of_a_fault_is_a_result(catalogue) -> None:
@@ -211,12 +211,12 @@ def test_scenarios_and_verdicts_are_put_together(conformance, tmp_path) -> None:
     (own / "1-result.json").write_text('{"name": "a scenario"}')
     (own / "environment.properties").write_text("implementation=it alone")
     case = Case(name="x", full_name="x", status="passed")
-    collected({"Acme Bus 2.1": conformance}, [own], [case], tmp_path / "all")
+    collect_results({"Acme Bus 2.1": conformance}, [own], [case], tmp_path / "all")
     assert {"a scenario", "x"} == {each["name"] for each in results(tmp_path / "all")}
     environment = (tmp_path / "all" / "environment.properties").read_text()
     assert environment.startswith("Acme\\ Bus\\ 2.1=")
     with pytest.raises(UsageError, match=r"there is .*all already; remove it, or name another"):
-        collected({}, [], [], tmp_path / "all")
+        collect_results({}, [], [], tmp_path / "all")
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch) -> None:
@@ -229,7 +229,7 @@ def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch) -> None:
 def test_a_folder_that_cannot_be_written_is_named(conformance, tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HistoryError, match="cannot write Allure results into "):
-        collected({"x": conformance}, [], [], tmp_path / "file" / "results")
+        collect_results({"x": conformance}, [], [], tmp_path / "file" / "results")
 
 
 def test_the_command_writes_them(conformance, tmp_path, monkeypatch, capsys) -> None:

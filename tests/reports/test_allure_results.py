@@ -9,7 +9,7 @@ import pytest
 
 from busproof.errors import HistoryError
 from busproof.history.conformance import Verdict
-from busproof.reports.allure import ENVIRONMENT_NAME, cleaned, write_environment
+from busproof.reports.allure import ENVIRONMENT_NAME, clean_results, write_environment
 
 RESULT = {
     "name": "Keys that differ",
@@ -43,12 +43,12 @@ def read(file: Path) -> dict:
 
 
 def test_host_and_thread_go_and_other_labels_stay(results) -> None:
-    cleaned(results)
+    clean_results(results)
     assert read(results / "1-result.json")["labels"] == [{"name": "epic", "value": "KEY"}]
 
 
 def test_messages_and_traces_lose_their_places(results) -> None:
-    cleaned(results)
+    clean_results(results)
     result = read(results / "1-result.json")
     assert result["statusDetails"] == {"message": "cannot open …/y.json", "trace": 'File "…/z.py"'}
     assert result["steps"][0]["statusDetails"] == {"message": "at amqp://…"}
@@ -57,19 +57,19 @@ def test_messages_and_traces_lose_their_places(results) -> None:
 
 
 def test_the_row_of_an_outline_is_not_reported_twice(results) -> None:
-    cleaned(results)
+    clean_results(results)
     parameters = read(results / "1-result.json")["parameters"]
     assert ["adapter", "key"] == [parameter["name"] for parameter in parameters]
 
 
 def test_cleaning_names_the_rewritten_files_only(results) -> None:
     names = ["1-result.json", "2-container.json"]
-    assert names == [file.name for file in cleaned(results)]
-    assert cleaned(results) == ()
+    assert names == [file.name for file in clean_results(results)]
+    assert clean_results(results) == ()
 
 
 def test_attachments_stay_as_they_are(results) -> None:
-    cleaned(results)
+    clean_results(results)
     assert (results / "3-attachment.txt").read_text() == "as it is"
     assert not (results / ENVIRONMENT_NAME).exists()
 
@@ -103,12 +103,12 @@ def test_a_name_that_java_would_misread_is_escaped(results, conformance) -> None
 def test_half_a_result_is_named(results, text) -> None:
     (results / "4-result.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(HistoryError, match=r"4-result\.json is not an Allure result .*: delete it"):
-        cleaned(results)
+        clean_results(results)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path) -> None:
     with pytest.raises(HistoryError, match=r"cannot clean the Allure results in .*: No such file"):
-        cleaned(tmp_path / "nowhere")
+        clean_results(tmp_path / "nowhere")
 
 
 def test_a_full_disk_leaves_the_results_whole(results, monkeypatch) -> None:
@@ -117,6 +117,6 @@ def test_a_full_disk_leaves_the_results_whole(results, monkeypatch) -> None:
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(HistoryError, match="No space left on device"):
-        cleaned(results)
+        clean_results(results)
     assert read(results / "1-result.json") == RESULT
     assert not list(results.glob("*.part"))

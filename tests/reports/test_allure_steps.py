@@ -20,7 +20,7 @@ from allure_project import (
     steps,
 )
 
-from busproof.reports.allure import cleaned
+from busproof.reports.allure import clean_results
 
 pytest.importorskip("allure_pytest")
 
@@ -222,7 +222,7 @@ def test_steps_are_recorded_on_several_workers(project) -> None:
 
 def test_cleaned_results_name_no_host(project) -> None:
     run(project, "suite/features", "--alluredir", "clean")
-    changed = cleaned(project / "clean")
+    changed = clean_results(project / "clean")
     assert len([file for file in changed if file.name.endswith("-result.json")]) == 12
     for file in (project / "clean").glob("*.json"):
         text = file.read_text()
@@ -234,7 +234,7 @@ def test_cleaned_results_name_no_host(project) -> None:
 def test_results_of_a_run_from_elsewhere_name_no_folder(project, tmp_path) -> None:
     shutil.copy(project / "pytest.ini", tmp_path)
     run(tmp_path, str(project / "suite/features"), "--rootdir=.", "--alluredir", "clean")
-    cleaned(tmp_path / "clean")
+    clean_results(tmp_path / "clean")
     texts = "".join(file.read_text() for file in (tmp_path / "clean").glob("*-result.json"))
     assert project.parent.name not in texts
 

@@ -21,7 +21,7 @@ from busproof.reports import overview
 from busproof.reports.page import page, write_page
 from busproof.reports.page_data import Comparison, page_data
 from busproof.reports.printed import Fate, read_audit
-from busproof.reports.redaction import redacted
+from busproof.reports.redaction import redact
 from busproof.reports.trends import entry_of
 
 WEB = re.compile(r"https?://(?!www\.w3\.org/)")
@@ -273,7 +273,7 @@ def test_the_page_has_nothing_of_the_machine(comparison, with_rule) -> None:
     )
     run: Conformance = attrs.evolve(with_rule("KEY-02", cause=said), problems=(said,))
     entry = entry_of(run, comparison.catalogue, "2026-11-22T00:00Z")
-    text = page(attrs.evolve(comparison, runs=(redacted(run),), entries=(entry,)))
+    text = page(attrs.evolve(comparison, runs=(redact(run),), entries=(entry,)))
     assert "cannot read" in text
     private = (str(Path.home()), str(Path.cwd()), "me:pw", "example.net", "aGVs")
     assert [] == [each for each in private if each in text]
@@ -284,8 +284,8 @@ def test_the_page_has_nothing_of_the_machine(comparison, with_rule) -> None:
 def test_redacting_twice_takes_nothing_more(with_rule) -> None:
     """A report that is read is redacted again, wherever it was written."""
     said = f"{Path.home()}/x amqp://me:pw@h/q /etc/x/y.txt password=geheim"
-    once = redacted(with_rule("KEY-02", cause=said))
-    assert redacted(once) == once
+    once = redact(with_rule("KEY-02", cause=said))
+    assert redact(once) == once
 
 
 def test_a_page_that_cannot_be_written_is_named(comparison, tmp_path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from busproof.reports.redaction import redacted, redacted_text
+from busproof.reports.redaction import redact, redact_text
 
 TEXTS = [
     ("cannot reach amqps://me:pw@bus.example.net:5671/q?x=1", "cannot reach amqps://…"),
@@ -33,26 +33,26 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("text", "public"), TEXTS)
 def test_secrets_addresses_and_paths_go(text: str, public: str) -> None:
-    assert public == redacted_text(text)
+    assert public == redact_text(text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_harmless_text_is_not_redacted(text: str) -> None:
-    assert text == redacted_text(text)
+    assert text == redact_text(text)
 
 
 def test_the_current_folder_goes_and_what_is_below_it_stays() -> None:
-    assert redacted_text(f"{Path.cwd()}/runs/x.jsonl:3") == "…/runs/x.jsonl:3"
+    assert redact_text(f"{Path.cwd()}/runs/x.jsonl:3") == "…/runs/x.jsonl:3"
 
 
 def test_a_folder_whose_name_only_begins_alike_is_a_path_like_any() -> None:
-    assert redacted_text(f"{Path.cwd()}-old/x.jsonl") == "…/x.jsonl"
+    assert redact_text(f"{Path.cwd()}-old/x.jsonl") == "…/x.jsonl"
 
 
 def test_host_and_user_go_as_whole_words(monkeypatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "box7.example.net")
     monkeypatch.setattr(getpass, "getuser", lambda: "ann")
-    assert redacted_text("Ann at BOX7, box7.example.net; annual box77") == "… at …, …; annual box77"
+    assert redact_text("Ann at BOX7, box7.example.net; annual box77") == "… at …, …; annual box77"
 
 
 def test_a_machine_that_has_no_user_or_home_is_no_error(monkeypatch) -> None:
@@ -64,7 +64,7 @@ def test_a_machine_that_has_no_user_or_home_is_no_error(monkeypatch) -> None:
 
     monkeypatch.setattr(getpass, "getuser", unknown)
     monkeypatch.setattr(Path, "home", homeless)
-    assert redacted_text("plain") == "plain"
+    assert redact_text("plain") == "plain"
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_a_machine_that_has_no_user_or_home_is_no_error(monkeypatch) -> None:
 )
 def test_an_adapter_is_reported_by_its_kind(conformance, adapter, public) -> None:
     report = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter=adapter))
-    assert public == redacted(report).subject.adapter
+    assert public == redact(report).subject.adapter
 
 
 def test_an_adapter_called_like_the_user_keeps_its_name(conformance, monkeypatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "spark")
     report = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter="spark"))
-    assert redacted(report).subject.adapter == "spark"
+    assert redact(report).subject.adapter == "spark"
 
 
 def test_a_run_that_reveals_nothing_private_stays_as_it_is(conformance) -> None:
-    assert conformance == redacted(conformance)
+    assert conformance == redact(conformance)

@@ -8,7 +8,7 @@ import pytest
 
 from busproof.errors import HistoryError
 from busproof.history.conformance import Conformance, Verdict
-from busproof.reports.trends import entry_of, extend, moved, read_entries, series
+from busproof.reports.trends import entry_of, extend, find_moved, read_entries, series
 
 AT = "2026-11-22T05:50Z"
 
@@ -53,11 +53,11 @@ def test_what_moved_is_reported_by_rule(entry, with_rule, catalogue) -> None:
     later = with_rule("KEY-08", verdict=Verdict.SHOWN, counterexample=None)
     later = attrs.evolve(later, rules=later.rules[:-1])
     last = entry.by_rule().keys() - {rule.id for rule in later.rules}
-    assert set(moved(entry, entry_of(later, catalogue, AT))) == {
+    assert set(find_moved(entry, entry_of(later, catalogue, AT))) == {
         ("KEY-08", "violated", "shown"),
         *((rule, entry.by_rule()[rule], "") for rule in last),
     }
-    assert moved(entry, entry) == ()
+    assert find_moved(entry, entry) == ()
 
 
 def other(conformance: Conformance, **fields) -> Conformance:

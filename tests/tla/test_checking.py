@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from busproof.errors import SpecificationError, UsageError
-from busproof.tla.checking import checked, properties_of
+from busproof.tla.checking import check_configuration, properties_of
 from busproof.tla.manifest import FOLDER, Manifest, Size, load
 from busproof.tla.running import Limits, configurations
 
@@ -27,7 +27,7 @@ def test_all_that_is_expected_passes(manifest: Manifest) -> None:
 
 
 def deviations(manifest: Manifest, name: str) -> str:
-    return "; ".join(checked(manifest, manifest.configuration(name)).deviations)
+    return "; ".join(check_configuration(manifest, manifest.configuration(name)).deviations)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_witness_that_is_not_violated_deviates(changed: Changed) -> None:
 def test_another_property_than_the_expected_one_deviates(changed: Changed) -> None:
     """A type error that hid behind the witness would pass for it."""
     manifest = changed("Shelf.tla", "TypeOK == here", "TypeOK == FALSE /\\ here")
-    found = checked(manifest, manifest.configuration("shelf"))
+    found = check_configuration(manifest, manifest.configuration("shelf"))
     assert "TypeOK is violated (invariant), where nothing was to be" in found.deviations
 
 
@@ -74,7 +74,7 @@ def test_liveness_that_holds_without_fairness_deviates(changed: Changed) -> None
 
 
 def test_a_counterexample_has_its_steps(manifest: Manifest) -> None:
-    found = checked(manifest, manifest.configuration("shelf-never-full"))
+    found = check_configuration(manifest, manifest.configuration("shelf-never-full"))
     assert ["Init", "Send", "Send"] == [state.action for state in found.trace]
     assert "<<1, 2>>" == found.trace[-1].variables["here"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from busproof.cli.main import main
-from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.compare import compare_graph
 from busproof.tla.graphs.comparison import Comparison
-from busproof.tla.graphs.graph import Graph, explored
+from busproof.tla.graphs.graph import Graph, explore_graph
 from busproof.tla.manifest import Manifest
 
 Changed = Callable[..., Manifest]
@@ -15,8 +15,8 @@ Changed = Callable[..., Manifest]
 
 def compare(manifest: Manifest) -> tuple[Graph, Comparison]:
     configuration = manifest.configuration("shelf-graph")
-    graph, _ = explored(manifest, configuration)
-    return graph, compared(graph, configuration)
+    graph, _ = explore_graph(manifest, configuration)
+    return graph, compare_graph(graph, configuration)
 
 
 @pytest.mark.slow
@@ -70,5 +70,5 @@ def test_a_disagreement_is_reported_with_the_way_there_and_both_answers(
 def test_a_graph_that_lost_edges_deviates(changed: Changed) -> None:
     """What is printed must be all that was generated."""
     manifest = changed("Shelf.tla", "Printed ==\n", 'Printed == said\'.reply.type = "Empty" \\/\n')
-    _, found = explored(manifest, manifest.configuration("shelf-graph"))
+    _, found = explore_graph(manifest, manifest.configuration("shelf-graph"))
     assert any("edges were printed" in each for each in found.deviations)

@@ -9,9 +9,9 @@ import pytest
 from busproof.cli.main import main
 from busproof.errors import SpecificationError
 from busproof.spec import load as load_catalogue
-from busproof.tla.coverage import reasons_in, shown_in
-from busproof.tla.evidence import changed as changed_since
-from busproof.tla.evidence import load_evidence, stale, to_check
+from busproof.tla.coverage import find_shown, reasons_in
+from busproof.tla.evidence import load_evidence, select_configurations, stale
+from busproof.tla.evidence import select_mutants as changed_since
 from busproof.tla.manifest import FOLDER, Kind, Manifest, Size, load, read_toml
 from busproof.tla.mutants import load_mutants
 
@@ -57,11 +57,11 @@ def test_a_check_whose_sources_are_recorded_is_not_run_again(
     """Every graph is, for what it is compared with has sources of its own."""
     arguments = ["modelcheck", "--specs", str(manifest.folder), "--record"]
     gate = manifest.of_size(Size.GATE)
-    assert gate == to_check(manifest, gate)
+    assert gate == select_configurations(manifest, gate)
     assert 0 == main(arguments)
-    assert ["shelf-graph"] == [each.name for each in to_check(manifest, gate)]
+    assert ["shelf-graph"] == [each.name for each in select_configurations(manifest, gate)]
     other = changed("Shelf.tla", "ELSE Tail(here)", "ELSE here")
-    assert other.of_size(Size.GATE) == to_check(other, other.of_size(Size.GATE))
+    assert other.of_size(Size.GATE) == select_configurations(other, other.of_size(Size.GATE))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_recorded_graph_shows_its_rules_without_java(
         'format = 1\n[[rule]]\nid = "KEY-01"\noperators = ["Shelf!Send", "Shelf!TypeOK"]\n'
     )
     monkeypatch.setenv("PATH", "")
-    shown = shown_in(manifest.folder)
+    shown = find_shown(manifest.folder)
     assert [{"module": "Shelf", "name": "Send"}] == shown["KEY-01"]["operators"]
     assert [{"module": "Shelf", "name": "TypeOK"}] == shown["KEY-01"]["properties"]
     assert "shelf-graph" == shown["LIFE-01"]["edges"][0]["graph"]
@@ -176,7 +176,7 @@ def test_the_full_size_is_three_million_states() -> None:
 def test_every_rule_that_must_hold_has_an_operator_or_a_reason() -> None:
     """About a tenth do with a reason, besides rules of reading texts: specs have no texts."""
     catalogue = load_catalogue()
-    shown = shown_in(FOLDER)
+    shown = find_shown(FOLDER)
     must = [rule.id for rule in catalogue.rules if rule.modality in ("must", "must-not")]
     without = {
         rule

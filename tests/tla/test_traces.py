@@ -17,8 +17,8 @@ from busproof.history.records import Header, Scenario
 from busproof.tla.manifest import FOLDER
 from busproof.tla.traces import judge
 from busproof.tla.traces.clock_mapping import ticks_for
-from busproof.tla.traces.judge import judged_traces, spelt
-from busproof.tla.traces.recorded import Recorded, recorded
+from busproof.tla.traces.judge import judge_traces, spelt
+from busproof.tla.traces.recorded import Recorded, find_traces
 from busproof.tla.traces.unsupported import LeftOut
 from busproof.vocabulary.commands import (
     Abandon,
@@ -88,7 +88,7 @@ class Story:
         return self
 
     def trace(self) -> Recorded:
-        (found,) = recorded(Scenario(name="it", events=tuple(self.events)), PROFILE)
+        (found,) = find_traces(Scenario(name="it", events=tuple(self.events)), PROFILE)
         assert isinstance(found, Recorded), found
         return found
 
@@ -96,7 +96,7 @@ class Story:
 def failing_steps(stories: list[Story]) -> list[int | None]:
     """Of each, the step that the contract does not explain, counted from 1."""
     traces_ = [story.trace() for story in stories]
-    found = {id(each.trace): each for each in judged_traces(FOLDER, traces_)}
+    found = {id(each.trace): each for each in judge_traces(FOLDER, traces_)}
     verdicts = [found[id(trace)] for trace in traces_]
     return [None if each.accepted else each.explained + 1 for each in verdicts]
 
@@ -170,7 +170,7 @@ def played(adapter: v.Adapter, seed: int, length: int = 60) -> Scenario:
 
 
 def traces_of(scenarios: list[Scenario]) -> list[Recorded]:
-    found = [each for scenario in scenarios for each in recorded(scenario, PROFILE)]
+    found = [each for scenario in scenarios for each in find_traces(scenario, PROFILE)]
     return [each for each in found if isinstance(each, Recorded)]
 
 
@@ -182,7 +182,7 @@ def test_the_model_never_leaves_the_contract() -> None:
         for policy in ("round-robin", "random")
         for seed in range(12)
     ]
-    found = list(judged_traces(FOLDER, traces_of(scenarios)))
+    found = list(judge_traces(FOLDER, traces_of(scenarios)))
     assert len(found) >= 10
     assert [] == [each.failing for each in found if not each.accepted]
 
@@ -190,7 +190,7 @@ def test_the_model_never_leaves_the_contract() -> None:
 @pytest.mark.slow
 def test_a_faulty_bus_leaves_it() -> None:
     scenarios = [played(make("locked-given-again"), seed) for seed in range(4)]
-    assert any(not each.accepted for each in judged_traces(FOLDER, traces_of(scenarios)))
+    assert any(not each.accepted for each in judge_traces(FOLDER, traces_of(scenarios)))
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyP
 
 def test_commands_outside_the_contract_are_left_out_with_their_cause() -> None:
     def why(*events: Event) -> str:
-        (found,) = recorded(Scenario(name="it", events=events), PROFILE)
+        (found,) = find_traces(Scenario(name="it", events=events), PROFILE)
         assert isinstance(found, LeftOut)
         return found.why
 
@@ -236,7 +236,7 @@ def test_commands_outside_the_contract_are_left_out_with_their_cause() -> None:
     forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
     assert "it forwards" in why(forwards)
     fed = attrs.evolve(created, command=CreateQueue(queue="end"))
-    ends = recorded(Scenario(name="it", events=(fed, forwards)), PROFILE)
+    ends = find_traces(Scenario(name="it", events=(fed, forwards)), PROFILE)
     assert {"messages are forwarded to it", "it forwards its messages"} == {
         each.why for each in ends if isinstance(each, LeftOut)
     }
@@ -270,7 +270,7 @@ def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
     story = Story()
     created = story.events.pop()
     story.sends("a").events.append(created)
-    (found,) = recorded(Scenario(name="it", events=tuple(story.gets("a").events)), PROFILE)
+    (found,) = find_traces(Scenario(name="it", events=tuple(story.gets("a").events)), PROFILE)
     assert LeftOut("it", "q", "Send is not the contract's matter") == found
 
 
@@ -303,7 +303,7 @@ def test_reading_may_keep_messages_in_a_deleting_cache() -> None:
     story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
     events = tuple(story.has(RECEIVE, Empty(), "c2").events)
     kept = attrs.evolve(PROFILE, readings={"CACHE-DELETE": "kept"})
-    (trace,) = recorded(Scenario(name="it", events=events), kept)
+    (trace,) = find_traces(Scenario(name="it", events=events), kept)
     assert isinstance(trace, Recorded)
     assert len(trace.steps) == 4
     assert trace.cut == ""
@@ -366,9 +366,9 @@ def test_longer_locks_than_there_are_end_after_five_minutes() -> None:
             command=receive, outcome=again, called=301 * MICROSECONDS, returned=301 * MICROSECONDS
         ),
     ]
-    (trace,) = recorded(Scenario(name="it", events=tuple(events)), PROFILE)
+    (trace,) = find_traces(Scenario(name="it", events=tuple(events)), PROFILE)
     assert isinstance(trace, Recorded)
-    (verdict,) = judged_traces(FOLDER, [trace])
+    (verdict,) = judge_traces(FOLDER, [trace])
     assert verdict.accepted
 
 

@@ -9,7 +9,7 @@ from busproof.model import NO_FAULT, Families
 from busproof.model.messages import Messages
 from busproof.tla.graphs.comparison import Comparison
 from busproof.tla.graphs.graph import Graph
-from busproof.tla.graphs.walk import walked
+from busproof.tla.graphs.walk import compare_states
 from busproof.tla.manifest import Configuration, Kind, Setting, Size
 from busproof.tla.running import Ran
 from busproof.tla.terminal import print_ran
@@ -52,7 +52,7 @@ def walk(
     graph = Graph()
     for command, reply, state, target in edges:
         graph.take(f'"E~{command}~{reply}~{state}~{target}"')
-    return walked(graph, configuration(**setting), families=families)
+    return compare_states(graph, configuration(**setting), families=families)
 
 
 class KeepsNothing(Messages):

@@ -19,7 +19,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import LOCKED_STATES
-from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, miscounted
+from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, find_miscounted
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
 from busproof.tla.graphs.model_side import Model
@@ -28,7 +28,7 @@ from busproof.tla.graphs.replies import ANY_REFUSAL, Reply, reply_of
 from busproof.tla.graphs.state_tree import Cursor, Node
 from busproof.tla.manifest import Setting
 
-__all__ = ["observed"]
+__all__ = ["compare_observed"]
 
 TOLD_EVERY: Final = 500
 WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
@@ -36,7 +36,7 @@ WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
 Spoken = Mapping[str, object]
 
 
-def observed(
+def compare_observed(
     graph: Graph,
     setting: Setting,
     progress: Callable[[int], None] | None = None,
@@ -150,7 +150,7 @@ class _Observing:
                     self._found.open += 1
             if unexplained:
                 self._disagree(point, self._commands[command], tuple(unexplained), {})
-        self._found.deviations += miscounted(open_edges)
+        self._found.deviations += find_miscounted(open_edges)
 
     def _compare(self, point: _Point, *, counts: bool) -> Iterator[_Point]:
         """Compare every command at a point; yield the points that its replies lead to."""

@@ -21,9 +21,9 @@ __all__ = [
     "DEAD",
     "NOBODYS",
     "Known",
-    "asked",
     "body_of",
     "connection_of",
+    "map_command",
     "plain",
     "tick_of",
 ]
@@ -87,7 +87,7 @@ def connection_of(command: Mapping[str, object]) -> str:
     return f"c{command.get('connection', 1)}"
 
 
-def asked(command: Mapping[str, object], setting: Setting, known: Known) -> v.Command | None:
+def map_command(command: Mapping[str, object], setting: Setting, known: Known) -> v.Command | None:
     """Return the command in the vocabulary; `None` if its lock or number is not known.
 
     Raises:

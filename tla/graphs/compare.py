@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from busproof.tla.graphs.client_side import observed
+from busproof.tla.graphs.client_side import compare_observed
 from busproof.tla.graphs.comparison import Comparison
 from busproof.tla.graphs.graph import Graph
-from busproof.tla.graphs.walk import walked
+from busproof.tla.graphs.walk import compare_states
 from busproof.tla.manifest import Configuration
 
-__all__ = ["compared"]
+__all__ = ["compare_graph"]
 
 
-def compared(
+def compare_graph(
     graph: Graph,
     configuration: Configuration,
     progress: Callable[[int], None] | None = None,
@@ -31,5 +31,5 @@ def compared(
     """
     setting = configuration.graph
     if setting is not None and setting.beside == "clients":
-        return observed(graph, setting, progress, first=first)
-    return walked(graph, configuration, progress, first=first)
+        return compare_observed(graph, setting, progress, first=first)
+    return compare_states(graph, configuration, progress, first=first)

@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.tla.graphs.replies import Reply
 from busproof.tla.manifest import Difference
 
-__all__ = ["Comparison", "Disagreement", "Edge", "miscounted"]
+__all__ = ["Comparison", "Disagreement", "Edge", "find_miscounted"]
 
 KEPT: Final = 200
 """Number of disagreements that are kept; the first ones say most."""
@@ -79,7 +79,7 @@ class Comparison:
             self.disagreements.append(disagreement)
 
 
-def miscounted(found: Mapping[Difference, int]) -> Iterator[str]:
+def find_miscounted(found: Mapping[Difference, int]) -> Iterator[str]:
     """Yield a sentence for each listed difference of which another number of edges was found."""
     for difference, edges in found.items():
         if edges != difference.edges:

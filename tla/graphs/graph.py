@@ -11,12 +11,12 @@ import attrs
 from immutables import Map
 
 from busproof.errors import TlcError
-from busproof.tla.checking import Checked, judged, task_of
+from busproof.tla.checking import Checked, compare_run, task_of
 from busproof.tla.manifest import Configuration, Manifest
 from busproof.tla.tlc import Progress, run
 from busproof.tla.values import Function, Value, parse
 
-__all__ = ["Edge", "Graph", "Labels", "explored"]
+__all__ = ["Edge", "Graph", "Labels", "explore_graph"]
 
 Edge = tuple[int, int]
 """The number of a reply, and the number of the next state."""
@@ -103,7 +103,7 @@ class Graph:
         self.edges += 1
 
 
-def explored(
+def explore_graph(
     manifest: Manifest,
     configuration: Configuration,
     *,
@@ -128,7 +128,7 @@ def explored(
             printed(line)
 
     task = task_of(manifest, configuration, timeout=timeout, heap=heap)
-    checked = judged(manifest, configuration, run(task, take, progress))
+    checked = compare_run(manifest, configuration, run(task, take, progress))
     return graph, attrs.evolve(checked, deviations=(*checked.deviations, *_missing(graph, checked)))
 
 

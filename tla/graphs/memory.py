@@ -22,7 +22,7 @@ from busproof.model.state import (
 )
 from busproof.tla.graphs.command_mapping import NOBODYS, body_of
 
-__all__ = ["NOTHING", "Ended", "Happened", "Held", "Memory", "Sent", "held_in", "remembered"]
+__all__ = ["NOTHING", "Ended", "Happened", "Held", "Memory", "Sent", "find_held", "remember"]
 
 Held = QueuedMessage | ScheduledMessage | BufferedSend
 TOO_MANY: Final = "MaxDeliveryCountExceeded"
@@ -145,7 +145,7 @@ class Happened:
     partition: int | None
 
 
-def held_in(namespace: Namespace) -> dict[str, Held] | None:
+def find_held(namespace: Namespace) -> dict[str, Held] | None:
     """Return the messages in the model by body; `None` if a message is in two places."""
     by_body: dict[str, Held] = {}
     number = 0
@@ -162,14 +162,14 @@ def held_in(namespace: Namespace) -> dict[str, Held] | None:
     return by_body if len(by_body) == number else None
 
 
-def remembered(
+def remember(
     memory: Memory, namespace: Namespace, by_body: Mapping[str, Held], happened: Happened
 ) -> Memory:
     """Return the memory after one more command was executed."""
     command, outcome = happened.command, happened.outcome
     sent, places = list(memory.sent), memory.places
     if isinstance(command, v.Send | v.Schedule) and isinstance(outcome, v.Done | v.Scheduled):
-        sent.append(_sent(memory, by_body, happened, places + 1))
+        sent.append(_remember_sent(memory, by_body, happened, places + 1))
         places += 1
     before, arriving = sent, []
     sent = [
@@ -183,13 +183,17 @@ def remembered(
         sent[number] = attrs.evolve(sent[number], place=places)
     updated = attrs.evolve(memory, sent=tuple(sent), places=places)
     if any(entity.settings.requires_session for entity in namespace.entities.values()):
-        updated = _with_sessions(updated, namespace, happened)
+        updated = _remember_sessions(updated, namespace, happened)
     if namespace.transactions:
-        updated = attrs.evolve(updated, ended=_ended(updated.ended, namespace, command, outcome))
+        updated = attrs.evolve(
+            updated, ended=_remember_ended(updated.ended, namespace, command, outcome)
+        )
     return updated
 
 
-def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place: int) -> Sent:
+def _remember_sent(
+    memory: Memory, by_body: Mapping[str, Held], happened: Happened, place: int
+) -> Sent:
     command, outcome, partition = happened.command, happened.outcome, happened.partition
     if not isinstance(command, v.Send | v.Schedule):
         raise AssertionError(f"{command!r} sends nothing")  # noqa: TRY004 - no input gets here
@@ -201,7 +205,7 @@ def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place
         partition=partition,
         path=command.queue,
         transaction=command.transaction,
-        follows=frozenset(_before(memory, by_body, command))
+        follows=frozenset(_messages_before(memory, by_body, command))
         if command.transaction
         else frozenset(),
         scheduled=outcome.sequence_number if isinstance(outcome, v.Scheduled) else None,
@@ -209,7 +213,9 @@ def _sent(memory: Memory, by_body: Mapping[str, Held], happened: Happened, place
     )
 
 
-def _before(memory: Memory, by_body: Mapping[str, Held], command: v.Send | v.Schedule) -> list[int]:
+def _messages_before(
+    memory: Memory, by_body: Mapping[str, Held], command: v.Send | v.Schedule
+) -> list[int]:
     """KEY-17: return the messages with the same key that are in the queue before this one."""
     key = _key(command.message)
     return [
@@ -230,7 +236,7 @@ def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
     if stored is None:
         if sent.gone:
             return sent
-        return attrs.evolve(_unlocked(sent), gone=operation)
+        return attrs.evolve(_unlock(sent), gone=operation)
     if not isinstance(stored, QueuedMessage):
         return (
             sent
@@ -240,7 +246,7 @@ def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
     locked = stored.state in LOCKED_STATES
     token = stored.token if locked and stored.cached_by is None else None
     if sent.token != token:
-        sent = _unlocked(sent)
+        sent = _unlock(sent)
     path, is_down = stored.entity.path, stored.partition in stored.entity.base.down
     is_dead, is_new = v.is_dead_letter_queue(path), sent.number != stored.number
     failed = sent.failed
@@ -259,7 +265,7 @@ def _now(sent: Sent, stored: Held | None, operation: str) -> Sent:
     )
 
 
-def _unlocked(sent: Sent) -> Sent:
+def _unlock(sent: Sent) -> Sent:
     """Return the memory of a message whose lock, if it had one, has ended."""
     if sent.token is None:
         return sent
@@ -276,7 +282,7 @@ def _arrival(by_body: Mapping[str, Held], sent: Sent) -> int:
     return stored.arrival if isinstance(stored, QueuedMessage) else 0
 
 
-def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> Memory:
+def _remember_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> Memory:
     """Return the memory with the present holders of sessions, and with locks that expired."""
     command, expired = happened.command, memory.expired
     sessions: dict[str, Session] = {}
@@ -289,13 +295,13 @@ def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> 
         for name, holder in memory.holders.items():
             if name not in holders:
                 expired = expired.set(name, expired.get(name, frozenset()) | {holder})
-    accepted = _accepted(command, happened.outcome)
+    accepted = _accepted_session(command, happened.outcome)
     if accepted is not None and accepted in expired:
         expired = expired.set(accepted, expired[accepted] - {happened.connection})
     return attrs.evolve(memory, holders=holders, expired=expired)
 
 
-def _accepted(command: v.Command, outcome: v.Outcome) -> str | None:
+def _accepted_session(command: v.Command, outcome: v.Outcome) -> str | None:
     """Return the session that a command accepted; `None` if it accepted none."""
     if isinstance(outcome, v.SessionAccepted):
         return outcome.session_id
@@ -304,7 +310,9 @@ def _accepted(command: v.Command, outcome: v.Outcome) -> str | None:
     return None
 
 
-def _ended(ended: Ended, namespace: Namespace, command: v.Command, outcome: v.Outcome) -> Ended:
+def _remember_ended(
+    ended: Ended, namespace: Namespace, command: v.Command, outcome: v.Outcome
+) -> Ended:
     name, done = getattr(command, "transaction", None), isinstance(outcome, v.Done)
     if name is None:
         return ended

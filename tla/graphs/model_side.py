@@ -15,8 +15,8 @@ from busproof.model.rules import NO_FAULT, Families
 from busproof.model.state import Partition, QueuedMessage, Session
 from busproof.model.step import is_live, run_timers
 from busproof.spec import load as load_catalogue
-from busproof.tla.graphs.command_mapping import NONE, asked, connection_of
-from busproof.tla.graphs.memory import Happened, Memory, held_in, remembered
+from busproof.tla.graphs.command_mapping import NONE, connection_of, map_command
+from busproof.tla.graphs.memory import Happened, Memory, find_held, remember
 from busproof.tla.graphs.model_state import Standing
 from busproof.tla.graphs.replies import Reply, reply_for
 from busproof.tla.graphs.setup import creations
@@ -100,7 +100,7 @@ class Model:
 
         In a spec an outage affects the partition in all queues, unless the command names one.
         """
-        command = asked(spoken, self.setting, memory)
+        command = map_command(spoken, self.setting, memory)
         if command is None:
             return None
         others: tuple[v.Command, ...] = ()
@@ -155,7 +155,7 @@ class Model:
 
     def standing(self, memory: Memory) -> Standing | None:
         """Return the arguments of projections; `None` if a message is in two places."""
-        by_body = held_in(self.namespace)
+        by_body = find_held(self.namespace)
         return None if by_body is None else Standing(self.namespace, memory, by_body, self.setting)
 
     def _settle(self) -> None:
@@ -173,18 +173,18 @@ class Model:
     def _went(
         self, request: Request, memory: Memory, script: tuple[int, ...], answer: Answer
     ) -> Went:
-        outcome, partition = answer.outcome, self._told(request.command, answer)
+        outcome, partition = answer.outcome, self._accepting_partition(request.command, answer)
         changed = bool(answer.changes) or not isinstance(outcome, SILENT_FOR_CLIENTS)
-        by_body = held_in(self.namespace) if changed else None
+        by_body = find_held(self.namespace) if changed else None
         if by_body is not None:
             happened = Happened(
                 request.operation, request.command, request.connection, outcome, partition
             )
-            memory = remembered(memory, self.namespace, by_body, happened)
+            memory = remember(memory, self.namespace, by_body, happened)
         reply = reply_for(outcome, sent=len(memory.sent), partition=partition)
         return Went(script, reply, memory, changed, answer.rules)
 
-    def _told(self, command: v.Command, answer: Answer) -> int | None:
+    def _accepting_partition(self, command: v.Command, answer: Answer) -> int | None:
         """Return the partition of an accepted message; `None` if its entity has no partitions."""
         if not isinstance(command, v.Send | v.Schedule):
             return None

@@ -72,7 +72,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
     cover = _Covering(graph)
     walks = list(cover.walks())
     paths = tuple(
-        Path_(f"{configuration} {number}", tuple(_asked_for(graph, setting, walk)))
+        Path_(f"{configuration} {number}", tuple(_requested_steps(graph, setting, walk)))
         for number, walk in enumerate(walks, start=1)
     )
     return Suite(
@@ -84,7 +84,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
     )
 
 
-def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
+def _requested_steps(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
     """Yield the steps of a walk, without those that a bus makes without a request."""
     for _, command, reply, _ in walk:
         words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
@@ -180,8 +180,8 @@ def _class_of(state: Value, command: Value, reply: Value) -> object:
         _kind(message) for number, message in enumerate(messages, start=1) if number != touched
     )
     return (
-        _without_message(command),
-        _without_message(reply),
+        _omit_message(command),
+        _omit_message(reply),
         messages[cast(int, touched) - 1] if is_there else None,
         others,
         _rest(state, name),
@@ -197,7 +197,7 @@ def _rest(state: Map[Value, Value], messages: str) -> object:
     )
 
 
-def _without_message(record: Map[Value, Value]) -> Map[Value, Value]:
+def _omit_message(record: Map[Value, Value]) -> Map[Value, Value]:
     return record.delete("message") if "message" in record else record
 
 
@@ -218,7 +218,7 @@ def write_suites(path: Path, suites: Sequence[Suite]) -> None:
             "suite": suite.configuration,
             "sources": suite.sources,
             "classes": suite.classes,
-            "setting": _needed(suite.setting),
+            "setting": _needed_fields(suite.setting),
             "steps": [texts[text] for text in sorted(texts)],
         }
         lines.append(_text(head))
@@ -232,7 +232,7 @@ def _text(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def _needed(setting: Setting) -> dict[str, Any]:
+def _needed_fields(setting: Setting) -> dict[str, Any]:
     """Return the fields of a setting that replaying a path needs."""
     names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
     fields = {name: getattr(setting, name) for name in names}

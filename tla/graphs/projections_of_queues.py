@@ -28,7 +28,7 @@ def forwarding(standing: Standing, initial: Function) -> Value:
         messages=tuple(_forwarded(standing, sent) for sent in memory.sent),
         forward=Map({name: word(queue.settings.forward_to) for name, queue in queues.items()}),
         down=frozenset((name, down) for name in names for down in queues[name].base.down),
-        seen=frozenset(trace for name in names for trace in _seen(standing, name)),
+        seen=frozenset(trace for name in names for trace in _remembered_ids(standing, name)),
     )
 
 
@@ -39,7 +39,7 @@ def _forwarded(standing: Standing, sent: Sent) -> Value:
     if standing.of(sent) is None:
         state = "removed" if v.is_dead_letter_queue(sent.path) else "completed"
         if sent.gone == "Send":
-            queue, partition = _dropped(standing, sent)
+            queue, partition = _dropped_duplicate(standing, sent)
             state = "dropped"
     elif v.is_dead_letter_queue(sent.path):
         state = "dead"
@@ -61,7 +61,7 @@ def _way(standing: Standing, source: str, last: str) -> list[str]:
     return way
 
 
-def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
+def _dropped_duplicate(standing: Standing, sent: Sent) -> tuple[str, int]:
     """Return the queue that dropped a duplicate, and the partition of its key there."""
     name = sent.queue
     while not (queue := standing.queue(name)).settings.duplicate_detection:
@@ -72,7 +72,7 @@ def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
     return name, queue.homes.get(key or "", 0)
 
 
-def _seen(standing: Standing, name: str) -> list[Value]:
+def _remembered_ids(standing: Standing, name: str) -> list[Value]:
     """Return the MessageIds that a queue remembers, without messages that wait for a partition."""
     queue = standing.queue(name)
     coming = {

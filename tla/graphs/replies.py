@@ -17,7 +17,7 @@ ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
 _NONE = "none"
 
 
-def _about_others(spoken: Mapping[str, Any]) -> Reply:
+def _plain_reply(spoken: Mapping[str, Any]) -> Reply:
     """Return the tuple for a reply without fields, or about a session or a scheduled message."""
     kind = spoken["type"]
     if kind == "SessionAccepted":
@@ -83,4 +83,4 @@ def reply_of(spoken: Mapping[str, Any]) -> Reply:
         return ("Received", spoken["message"])
     if kind == "Peeked":
         return ("Peeked", tuple(spoken["messages"]))
-    return _about_others(spoken)
+    return _plain_reply(spoken)

@@ -18,7 +18,7 @@ import attrs
 
 from busproof.errors import SpecificationError
 from busproof.model.rules import NO_FAULT, Families
-from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, miscounted
+from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge, find_miscounted
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.memory import NOTHING, Memory
 from busproof.tla.graphs.model_side import Model, Request, Went
@@ -28,7 +28,7 @@ from busproof.tla.graphs.replies import ANY_REFUSAL, Reply
 from busproof.tla.graphs.state_tree import Cursor, Node
 from busproof.tla.manifest import Configuration, Difference, Setting
 
-__all__ = ["walked"]
+__all__ = ["compare_states"]
 
 TOLD_EVERY: Final = 500
 AGAIN_EVERY: Final = 100
@@ -47,7 +47,7 @@ class _Node(Node):
     reply: Reply = ("Done", None)
 
 
-def walked(
+def compare_states(
     graph: Graph,
     configuration: Configuration,
     progress: Callable[[int], None] | None = None,
@@ -116,7 +116,7 @@ class _Walk:
 
     def _deviations(self) -> Iterator[str]:
         """Yield a sentence for each number that differs from the manifest."""
-        yield from miscounted(self._open)
+        yield from find_miscounted(self._open)
         unreached = sum(
             state not in self._nodes and count > 0 for state, count in enumerate(self._graph.counts)
         )
@@ -208,8 +208,8 @@ class _Walk:
         counts: bool,
     ) -> None:
         spoken = self._graph.commands[command]
-        spec_only = self._unexplained("spec", spoken, wanted - taken.keys(), counts)
-        model_only = self._unexplained("model", spoken, taken.keys() - wanted, counts)
+        spec_only = self._find_unexplained("spec", spoken, wanted - taken.keys(), counts)
+        model_only = self._find_unexplained("model", spoken, taken.keys() - wanted, counts)
         if not spec_only and not model_only:
             return
         rules = [rule for step in model_only for rule in taken[step].rules]
@@ -220,13 +220,13 @@ class _Walk:
                 ),
                 states=(self._graph.texts[node.state],),
                 command=spoken,
-                spec_only=tuple(self._told(step, node) for step in spec_only),
-                model_only=tuple(self._told(step, node) for step in model_only),
+                spec_only=tuple(self._make_edge(step, node) for step in spec_only),
+                model_only=tuple(self._make_edge(step, node) for step in model_only),
                 rules=tuple(dict.fromkeys(rules)),
             )
         )
 
-    def _unexplained(
+    def _find_unexplained(
         self, only: str, spoken: Mapping[str, object], steps: Iterable[Step], counts: bool
     ) -> list[Step]:
         """Return the edges that no difference listed in the manifest explains."""
@@ -243,7 +243,7 @@ class _Walk:
                 self._found.open += 1
         return unexplained
 
-    def _told(self, step: Step, node: _Node) -> Edge:
+    def _make_edge(self, step: Step, node: _Node) -> Edge:
         reply, state = step
         if state == node.state:
             return Edge(reply, "the same state")

@@ -16,7 +16,7 @@ from busproof.errors import TlcError
 from busproof.tla.tlc import Progress, Task, run
 from busproof.tla.traces.recorded import UNKNOWN, Recorded, Step
 
-__all__ = ["BATCH", "Judged", "judged_traces", "spelt"]
+__all__ = ["BATCH", "Judged", "judge_traces", "spelt"]
 
 BATCH: Final = 1000
 """Number of traces in one run of TLC."""
@@ -56,7 +56,7 @@ class Judged:
         return None if self.accepted else self.trace.steps[self.explained]
 
 
-def judged_traces(
+def judge_traces(
     folder: Path,
     traces: Sequence[Recorded],
     *,
@@ -89,7 +89,7 @@ def _judge(
     timeout: float | None,
     heap: str | None,
 ) -> list[Judged]:
-    corrupted = list(_corrupted(traces))
+    corrupted = list(_corrupt(traces))
     every = [trace.steps for trace in traces] + [steps for _, _, steps in corrupted]
     explained = dict.fromkeys(range(1, len(every) + 1), 0)
 
@@ -116,7 +116,7 @@ def _judge(
     ]
 
 
-def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Step, ...]]]:
+def _corrupt(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Step, ...]]]:
     """Yield the controls: the index of a trace, that of its impossible step, and all steps."""
     able = [
         (index, place)

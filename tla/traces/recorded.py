@@ -15,13 +15,13 @@ from busproof.tla.graphs.command_mapping import ANY, NONE, SHORT_TIMEOUT
 from busproof.tla.traces.clock_mapping import Ticks, ticks_for
 from busproof.tla.traces.unsupported import (
     LeftOut,
-    created_queues,
     destinations,
+    find_created,
     no_queues,
     outside,
 )
 
-__all__ = ["Recorded", "Step", "recorded"]
+__all__ = ["Recorded", "Step", "find_traces"]
 
 UNKNOWN: Final = 0
 """Number that stands for a message that no client sent."""
@@ -61,7 +61,7 @@ class Recorded:
     cut: str = ""
 
 
-def recorded(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | LeftOut]:
+def find_traces(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | LeftOut]:
     """Yield the traces of a scenario, and the queues that no trace covers.
 
     Args:
@@ -72,7 +72,7 @@ def recorded(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | Left
     name = scenario.name or "the history"
     yield from no_queues(name, scenario.events)
     fed = destinations(scenario.events)
-    for queue, settings in created_queues(scenario.events).items():
+    for queue, settings in find_created(scenario.events).items():
         events = [event for event in scenario.events if _concerns(event, queue)]
         why = "messages are forwarded to it" if queue in fed else outside(settings, events)
         if why:
@@ -119,9 +119,9 @@ class _Recording:
             if self._may_be_deleted_unseen(event):
                 cut = "what a front end cached to delete may be gone"
                 break
-            exchange = self._said(event) if self._exists else self._before(event)
+            exchange = self._exchange_of(event) if self._exists else self._translate_early(event)
             if exchange is _OUTSIDE:
-                cut = f"{_named_command(event)} is not the contract's matter"
+                cut = f"{_name_command(event)} is not the contract's matter"
                 break
             if exchange is not None:
                 steps.append(Step(exchange[0], exchange[1], event))
@@ -150,7 +150,7 @@ class _Recording:
             return bool(others)
         return isinstance(command, v.Peek) and bool(self._deleters)
 
-    def _said(self, event: v.Event) -> "_Exchange | None":  # noqa: PLR0911 - one return per case
+    def _exchange_of(self, event: v.Event) -> "_Exchange | None":  # noqa: PLR0911 - one return per case
         match event.command:
             case v.Send():
                 return self._send(event, event.command)
@@ -169,13 +169,13 @@ class _Recording:
             case _:
                 return _OUTSIDE
 
-    def _before(self, event: v.Event) -> "_Exchange | None":
+    def _translate_early(self, event: v.Event) -> "_Exchange | None":
         """Translate an event from before the creation of the queue.
 
         Requests are refused then. Only outages and the clock have a lasting effect.
         """
         if isinstance(event.command, v.AdvanceClock | v.TakePartitionDown | v.BringPartitionUp):
-            return self._said(event)
+            return self._exchange_of(event)
         if isinstance(event.outcome, v.Refused):
             return None
         self._exists = isinstance(event.command, v.CreateQueue)
@@ -261,7 +261,7 @@ class _Recording:
                 return ({"type": type(outcome).__name__},)
 
 
-def _named_command(event: v.Event) -> str:
+def _name_command(event: v.Event) -> str:
     command = event.command
     if isinstance(command, v.Send) and command.transaction is not None:
         return "Send in a transaction"

@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.model.locks import LONGEST_LOCK
 from busproof.vocabulary import addressing, paths
 
-__all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
+__all__ = ["LeftOut", "destinations", "find_created", "no_queues", "outside"]
 
 
 @attrs.frozen
@@ -21,7 +21,7 @@ class LeftOut:
     why: str
 
 
-def created_queues(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
+def find_created(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
     """Return the queues that were surely created; longer lock durations are cut to the limit."""
     created: dict[str, v.CreateQueue] = {}
     for event in events:
@@ -43,7 +43,7 @@ def no_queues(scenario: str, events: Sequence[v.Event]) -> Iterator[LeftOut]:
     """Yield the names that commands use for a queue, but that no created queue has."""
     topics = _topics(events)
     named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
-    for name in sorted(named - set(created_queues(events))):
+    for name in sorted(named - set(find_created(events))):
         yield LeftOut(scenario, name, _no_queue(name, topics))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from figures import at_least, parser, report
 
 from busproof.tla.checking import task_of
-from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.compare import compare_graph
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.java import find_jar, find_java
 from busproof.tla.manifest import SUCCESS, Configuration, Manifest, Size, load
@@ -39,7 +39,7 @@ def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
         graph = Graph()
         for line in lines:
             graph.take(line)
-        comparison = compared(graph, configuration)
+        comparison = compare_graph(graph, configuration)
         rates.append(graph.edges / (time.process_time() - begun))
         assert not comparison.disagreeing
     return max(rates)

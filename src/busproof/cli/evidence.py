@@ -20,9 +20,9 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
     from busproof.mutants import MUTANTS  # brings the model along
     from busproof.mutants.by_machine.record import recorded
     from busproof.steps.distilled import distilled_sequences
-    from busproof.tla.coverage import shown_in
+    from busproof.tla.coverage import find_shown
 
-    scenarios, specs, sample = _scenarios(), shown_in(), recorded()
+    scenarios, specs, sample = _scenarios(), find_shown(), recorded()
     distilled = distilled_sequences()
     return {
         rule.id: {

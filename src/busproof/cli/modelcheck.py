@@ -90,7 +90,7 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
     from busproof.tla.running import configurations
 
     if args.changed:
-        chosen = evidence.to_check(manifest, chosen)
+        chosen = evidence.select_configurations(manifest, chosen)
     runs = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
         evidence.record_configurations(manifest, runs)
@@ -156,12 +156,12 @@ def _print_found(args: Options, runs: "list[Ran]") -> None:
 
 def _run_mutants(args: Options, manifest: "Manifest") -> int:
     from busproof.tla import evidence
-    from busproof.tla.mutants import chosen, load_mutants
+    from busproof.tla.mutants import choose_mutants, load_mutants
     from busproof.tla.running import mutants_tried
 
-    mutants = chosen(load_mutants(manifest), tuple(args.names))
+    mutants = choose_mutants(load_mutants(manifest), tuple(args.names))
     if args.changed:
-        mutants = evidence.changed(manifest, mutants)
+        mutants = evidence.select_mutants(manifest, mutants)
     fates = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
     if args.record:
         evidence.record_mutants(manifest, fates)

@@ -30,8 +30,8 @@ def run_traces(args: Options, folder: Path) -> int:
         TlcError: TLC gave no verdict.
     """
     from busproof.history.files import load  # the catalogue alone starts faster
-    from busproof.tla.traces.judge import judged_traces
-    from busproof.tla.traces.recorded import Recorded, recorded
+    from busproof.tla.traces.judge import judge_traces
+    from busproof.tla.traces.recorded import Recorded, find_traces
     from busproof.tla.traces.unsupported import LeftOut
 
     need("tla", "busproof modelcheck")
@@ -39,12 +39,12 @@ def run_traces(args: Options, folder: Path) -> int:
     for path in args.traces:
         history = load(path)
         for scenario in history.scenarios:
-            recordings += recorded(scenario, history.header.profile)
+            recordings += find_traces(scenario, history.header.profile)
     traces = [recording for recording in recordings if isinstance(recording, Recorded)]
     left_out = [recording for recording in recordings if isinstance(recording, LeftOut)]
     if sys.stderr.isatty():
         write_aside(f"TLC judges {len(traces):,} traces")
-    verdicts = list(judged_traces(folder, traces, timeout=args.timeout, heap=args.heap))
+    verdicts = list(judge_traces(folder, traces, timeout=args.timeout, heap=args.heap))
     if args.format == "json":
         _print_json(verdicts, left_out)
     else:

@@ -37,13 +37,13 @@ def run(args: Options) -> int:
     from busproof.reports.page import write_page
     from busproof.reports.page_data import Comparison
     from busproof.reports.printed import read_audit
-    from busproof.reports.redaction import redacted
+    from busproof.reports.redaction import redact
     from busproof.spec import load
 
     _refuse_idle(args)
     places = [_found(run) for run in args.runs or ["latest"]]
     # A report may come from anywhere, so redact what its writer has left in it.
-    runs = tuple(redacted(read(place)) for place in places)
+    runs = tuple(redact(read(place)) for place in places)
     catalogue = load()
     comparison = Comparison(
         runs=runs,
@@ -103,7 +103,7 @@ def _write_badges(run: "Conformance", folder: Path) -> None:
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
-    from busproof.reports.allure import RESULTS_NAME, cleaned, collected
+    from busproof.reports.allure import RESULTS_NAME, clean_results, collect_results
     from busproof.reports.allure_cases import (
         fault_cases,
         spec_cases,
@@ -118,20 +118,20 @@ def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -
     scenarios = [place / RESULTS_NAME for place in places if (place / RESULTS_NAME).is_dir()]
     verdicts = (verdict_cases(name, conformance, catalogue) for name, conformance in named.items())
     cases = chain(*verdicts, fault_cases(comparison.fates.values(), catalogue), spec_cases(checked))
-    collected(named, [*scenarios, *args.allure_from], cases, args.allure)
-    cleaned(args.allure, catalogue=catalogue)
+    collect_results(named, [*scenarios, *args.allure_from], cases, args.allure)
+    clean_results(args.allure, catalogue=catalogue)
     write_aside(f"Allure results: {args.allure}")
 
 
 def _entries(
     runs: "tuple[Conformance, ...]", catalogue: "Catalogue", file: Path | None, label: str
 ) -> "tuple[Entry, ...]":
-    from busproof.reports.redaction import redacted_text
+    from busproof.reports.redaction import redact_text
     from busproof.reports.trends import entry_of, extend
 
     if file is None:
         return ()
-    at, label = _now(), redacted_text(label)
+    at, label = _now(), redact_text(label)
     return extend(file, [entry_of(run, catalogue, at, label) for run in runs])
 
 

@@ -42,10 +42,10 @@ def _write_allure(done: "Conducted") -> None:
     from busproof.cli.running.child_run import ALLURE
     from busproof.reports.allure import write_environment
     from busproof.reports.allure_cases import scenario_cases, write_cases
-    from busproof.reports.redaction import redacted
+    from busproof.reports.redaction import redact
     from busproof.spec import load as load_catalogue
 
-    folder, public, catalogue = done.folder / ALLURE, redacted(done.conformance), load_catalogue()
+    folder, public, catalogue = done.folder / ALLURE, redact(done.conformance), load_catalogue()
     write_cases(scenario_cases(public.subject.name, public, done.scenarios, catalogue), folder)
     write_environment(folder, public)
 
@@ -97,9 +97,9 @@ def _print(conformance: "Conformance", args: Options) -> None:
         import json
 
         from busproof.reports.document import view
-        from busproof.reports.redaction import redacted
+        from busproof.reports.redaction import redact
 
-        print(json.dumps(view(redacted(conformance)), indent=2))
+        print(json.dumps(view(redact(conformance)), indent=2))
     else:
         from busproof.reports.terminal import show
         from busproof.spec import load

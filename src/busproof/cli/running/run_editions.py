@@ -85,9 +85,9 @@ def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: Options) -> 
         import json
 
         from busproof.reports.document import view
-        from busproof.reports.redaction import redacted
+        from busproof.reports.redaction import redact
 
-        documents = {run.subject.edition: view(redacted(run)) for run in runs}
+        documents = {run.subject.edition: view(redact(run)) for run in runs}
         print(json.dumps({"editions": documents}, indent=2))
         return
     from busproof.reports.editions import show
@@ -99,9 +99,9 @@ def _write_page(runs: "list[Conformance]", catalogue: "Catalogue", page: Path) -
     from busproof.cli.evidence import evidence
     from busproof.reports.page import write_page
     from busproof.reports.page_data import Comparison
-    from busproof.reports.redaction import redacted
+    from busproof.reports.redaction import redact
 
-    public = tuple(map(redacted, runs))
+    public = tuple(map(redact, runs))
     write_page(
         Comparison(runs=public, catalogue=catalogue, evidence=evidence(catalogue.rules)), page
     )
