@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from busproof.cli.mutation import audit
-from busproof.cli.mutation.audit import Job, audited_apart
+from busproof.cli.mutation.audit import Job, audit_apart
 from busproof.errors import AdapterError
 
 pytestmark = pytest.mark.slow
@@ -34,6 +34,6 @@ def dies(*_: object) -> None:
 def test_audit_error_names_the_fault_and_the_cause(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: object, said: str
 ) -> None:
-    monkeypatch.setattr(audit, "_audited", work)
+    monkeypatch.setattr(audit, "_audit", work)
     with pytest.raises(AdapterError, match=said):
-        audited_apart(JOB, tmp_path)
+        audit_apart(JOB, tmp_path)

@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.adapters.finding import find
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
-from busproof.cli.mutation.generated import Terms, chosen
+from busproof.cli.mutation.generated import Terms, choose_mutants
 from busproof.errors import UsageError
 from busproof.mutants.by_machine.made import (
     FAMILIES,
@@ -180,12 +180,12 @@ def test_a_changed_statement_has_other_ids_and_the_second_of_two_equal_ones_a_nu
 
 def test_a_sample_keeps_its_mutants_where_others_are_added(monkeypatch):
     every = generated("keys")
-    drawn = chosen(["keys"], Terms(sample=10, seed=1))
+    drawn = choose_mutants(["keys"], Terms(sample=10, seed=1))
     assert 10 == len(drawn)
     monkeypatch.setattr(fates, "generated", lambda _: every[5:])
     left = set(every[5:])
-    assert set(drawn) & left <= set(chosen(["keys"], Terms(sample=10, seed=1)))
-    assert drawn != chosen(["keys"], Terms(sample=10, seed=2))
+    assert set(drawn) & left <= set(choose_mutants(["keys"], Terms(sample=10, seed=1)))
+    assert drawn != choose_mutants(["keys"], Terms(sample=10, seed=2))
 
 
 def test_mutants_are_the_same_each_time_and_no_name_comes_twice():

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.cli.mutation.audit import recorded_apart
+from busproof.cli.mutation.audit import record_apart
 from busproof.cli.mutation.distilling import PAIRS, Found, kills, sequences
-from busproof.cli.mutation.generated import Terms, chosen
+from busproof.cli.mutation.generated import Terms, choose_mutants
 from busproof.cli.mutation.pairs import WORDS, pairs_in, pairs_of
-from busproof.cli.mutation.reaching import Reaching, explored_reaching, scenarios_reaching
-from busproof.cli.mutation.recordings import Recording, requests, traced
+from busproof.cli.mutation.reaching import Reaching, find_explored, scenarios_reaching
+from busproof.cli.mutation.recordings import Recording, requests, trace_run
 from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.sequence_names import sequence_name
@@ -105,7 +105,7 @@ def recordings(terms: Terms) -> list[Recording]:
         return [
             recording
             for request in requests(terms.sequences, terms.seed)
-            for recording in traced(request, recorded_apart(request, Path(scratch)))
+            for recording in trace_run(request, record_apart(request, Path(scratch)))
         ]
 
 
@@ -140,7 +140,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
     """
     known = {pair for path in histories[:1] for pair in pairs_in(path)}
     known |= {pair for sequence in kept for pair in pairs_of(sequence.commands, sequence.profile)}
-    yield from map(found_of, explored_reaching(histories[1:], known))
+    yield from map(found_of, find_explored(histories[1:], known))
     yield from map(found_of, scenarios_reaching(histories[:1], known))
 
 
@@ -181,7 +181,7 @@ def distil(families: Sequence[str], terms: Terms) -> None:
     """Write the files of families, each as soon as it is complete."""
     recorded = recordings(terms)
     for family in families:
-        sample = chosen([family], terms)
+        sample = choose_mutants([family], terms)
         lines = lines_of_family(sequences(family, sample, recorded, terms))
         write({**read(), family: lines})
         print(f"{family}: {len(lines)} sequences", flush=True)
@@ -212,7 +212,7 @@ def main() -> None:
         write({**files, PAIRS: [*files.get(PAIRS, []), *new]})
     elif args.score:
         kept = [sequence for lines in files.values() for sequence in stored(lines)]
-        print_score(chosen(args.families, terms), kept)
+        print_score(choose_mutants(args.families, terms), kept)
     else:
         distil(args.families or FAMILIES, terms)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import spec
-from busproof.cli.mutation.score import ALL, by_family
+from busproof.cli.mutation.score import ALL, score_families
 from busproof.errors import ConformanceError
 from busproof.history.conformance import Conformance, Verdict
 from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
@@ -212,7 +212,7 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
 
 def generated_faults(sample: Sample) -> Iterator[str]:
     """Yield the scores of a sample of generated mutants, its survivors, and the undecided ones."""
-    *families, every = by_family(sample.made, sample.fates)
+    *families, every = score_families(sample.made, sample.fates)
     low, high = every["interval"] or (0, 0)
     yield (
         f"{GENERATED}\n"

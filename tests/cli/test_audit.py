@@ -8,7 +8,7 @@ import sys
 import attrs
 import pytest
 
-from busproof.cli.mutation.audit import Job, audited_apart, recorded_apart
+from busproof.cli.mutation.audit import Job, audit_apart, record_apart
 from busproof.errors import ConformanceError, UsageError
 from busproof.mutants import MUTANTS
 
@@ -32,10 +32,10 @@ def test_a_seeded_fault_of_each_family_is_killed_by_its_own_rule(tmp_path):
 
 def test_error_in_the_process_of_a_fault_is_raised_here(tmp_path):
     with pytest.raises(UsageError, match="there is no fault 'none'"):
-        audited_apart(Job(fault="none"), tmp_path)
+        audit_apart(Job(fault="none"), tmp_path)
     with pytest.raises(ConformanceError, match=r"there is a run .*mismatch-accepted"):
         for _ in range(2):
-            assert "killed" == audited_apart(Job(fault="mismatch-accepted"), tmp_path).result.value
+            assert "killed" == audit_apart(Job(fault="mismatch-accepted"), tmp_path).result.value
 
 
 @pytest.mark.slow
@@ -43,15 +43,15 @@ def test_equal_answers_need_no_run(tmp_path):
     """The matrix is the same as if every scenario were run on every fault."""
     for fault in COMPARED:
         whole = Job(fault=fault, whole=FULL)
-        beside = recorded_apart(whole.counterpart(), tmp_path)
-        left_out = audited_apart(attrs.evolve(whole, beside=beside), tmp_path / "left out")
-        assert left_out == audited_apart(whole, tmp_path / "whole")
+        beside = record_apart(whole.counterpart(), tmp_path)
+        left_out = audit_apart(attrs.evolve(whole, beside=beside), tmp_path / "left out")
+        assert left_out == audit_apart(whole, tmp_path / "whole")
         assert left_out.violated
 
 
 def test_a_fault_that_changes_no_answer_is_silent(tmp_path):
     own = Job(fault="mismatch-accepted")
-    beside = recorded_apart(own.request(), tmp_path)
-    found = audited_apart(attrs.evolve(own, beside=beside), tmp_path)
+    beside = record_apart(own.request(), tmp_path)
+    found = audit_apart(attrs.evolve(own, beside=beside), tmp_path)
     assert ("silent", ()) == (found.result.value, found.killed_by)
     assert "every scenario has the same answers as without it" == found.why

@@ -325,7 +325,7 @@ def test_silent_faults_are_annotated(monkeypatch, capsys):
         Audited(id=name, rule="KEY-08", result=result)
         for name, result in (("a", Result.SILENT), ("b", Result.KILLED))
     ]
-    monkeypatch.setattr(audit, "_audited", lambda *_: iter(found))
+    monkeypatch.setattr(audit, "_audit_faults", lambda *_: iter(found))
     assert 1 == main(["audit"])
     (line,) = capsys.readouterr().err.splitlines()
     assert "::error title=a is silent::No test of KEY-08 notices this fault." == line

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from busproof import vocabulary as v
-from busproof.cli.mutation.distilling import in_contexts, kills
+from busproof.cli.mutation.distilling import distil_in_contexts, kills
 from busproof.cli.mutation.pairs import pairs_of
-from busproof.cli.mutation.reaching import beside, thrice
+from busproof.cli.mutation.reaching import make_contexts, thrice
 from busproof.cli.mutation.recordings import Recording, lines_of
-from busproof.cli.mutation.search import played
+from busproof.cli.mutation.search import play
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
 from busproof.history.replay import RecordedCommand, joined
@@ -44,7 +44,7 @@ REFUSED = asked(
 
 def recording(commands: tuple[RecordedCommand, ...]) -> Recording:
     """Return what the model answers, as a scenario of the suite."""
-    events = played(NO_FAULT, PROFILE, commands).events
+    events = play(NO_FAULT, PROFILE, commands).events
     scenario = Scenario(name=f"asked {len(commands)}", rules=(), events=events)
     return Recording(
         request=Request(only="features"),
@@ -61,9 +61,9 @@ def test_parts_that_are_joined_keep_their_own_locks():
 
 
 def test_commands_beside_a_context_are_answered_as_ever():
-    usual = [event.outcome for event in played(NO_FAULT, PROFILE, TAKEN).events]
+    usual = [event.outcome for event in play(NO_FAULT, PROFILE, TAKEN).events]
     for contexts in (["outage"], ["recovered"], ["transaction"], ["outage", "transaction"]):
-        events = played(NO_FAULT, PROFILE, beside(contexts, TAKEN)).events[-len(TAKEN) :]
+        events = play(NO_FAULT, PROFILE, make_contexts(contexts, TAKEN)).events[-len(TAKEN) :]
         assert [type(each) for each in usual] == [type(event.outcome) for event in events]
 
 
@@ -75,7 +75,7 @@ def test_what_is_asked_three_times_reaches_each_context():
 
 @pytest.mark.slow
 def test_each_sequence_in_contexts_kills_its_mutants_and_not_the_model():
-    found = list(in_contexts("limits", [recording(REFUSED), recording(TAKEN)]))
+    found = list(distil_in_contexts("limits", [recording(REFUSED), recording(TAKEN)]))
     assert {"outage", "recovered", "transaction", "second"} == {
         mutant.context for each in found for mutant in each.mutants
     }

@@ -15,7 +15,7 @@ from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
-from busproof.cli.mutation.search import Reached, broken, played
+from busproof.cli.mutation.search import Reached, find_broken, play
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
@@ -143,7 +143,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Families:
     families = {"messages": Endless}
     monkeypatch.setattr(fates, "families_of", lambda _: families)
     monkeypatch.setattr(within.__wrapped__, "__defaults__", (0.2,))
-    monkeypatch.setattr(played, "__kwdefaults__", {"seconds": 0.2})
+    monkeypatch.setattr(play, "__kwdefaults__", {"seconds": 0.2})
     return families
 
 
@@ -155,7 +155,7 @@ def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_p
 
 
 def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Families):
-    assert played(endless, PROFILE, recorded(CREATE, SEND), seconds=0.2).broke
+    assert play(endless, PROFILE, recorded(CREATE, SEND), seconds=0.2).broke
 
 
 def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
@@ -164,7 +164,7 @@ def test_a_mutant_that_gives_a_message_that_is_none_has_broken():
             return Answer(v.Received(message=None))
 
     commands = recorded(CREATE, SEND, TAKE)
-    run = played({"messages": GivesNone}, PROFILE, commands)
+    run = play({"messages": GivesNone}, PROFILE, commands)
     assert (True, True, 2) == (run.broke, run.differs, len(run.events))
 
 
@@ -172,11 +172,11 @@ def test_a_value_of_another_type_is_another_answer():
     """For Python, true equals 1."""
     typed = v.Send(queue="q", message=v.Message(body="m", properties={"flag": True}))
     commands = recorded(CREATE, typed, TAKE)
-    assert not played(NO_FAULT, PROFILE, commands).differs
+    assert not play(NO_FAULT, PROFILE, commands).differs
     fault = next(each for each in MUTANTS if each.id == "truth-becomes-a-number")
-    run = played(fault.families, PROFILE, commands)
+    run = play(fault.families, PROFILE, commands)
     assert run.differs
-    assert "LIFE-01" in broken(PROFILE, run)
+    assert "LIFE-01" in find_broken(PROFILE, run)
 
 
 def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):
@@ -185,8 +185,8 @@ def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):
     def never(*_: object) -> tuple[str, ...]:
         raise OutOfTime("no end")
 
-    monkeypatch.setattr(fates, "failed_apart", never)
-    monkeypatch.setattr(fates, "_broken", lambda *_: None)
+    monkeypatch.setattr(fates, "run_apart", never)
+    monkeypatch.setattr(fates, "_find_broken", lambda *_: None)
     found = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
     assert (Result.KILLED, "asked") == (found.result, found.by)
 

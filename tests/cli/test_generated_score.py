@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from busproof.cli import audit_generated
-from busproof.cli.audit_generated import _families, _in_time
+from busproof.cli.audit_generated import _families, _limit_time
 from busproof.cli.mutation.generated import Terms
 from busproof.cli.mutation.score import Counted, Score, score_of
 from busproof.mutants.by_machine.made import generated
@@ -81,5 +81,5 @@ def test_the_table_fits_a_terminal_of_80_columns(monkeypatch, capsys):
 def test_an_audit_ends_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch):
     clock = itertools.count(step=30)
     monkeypatch.setattr(audit_generated, "monotonic", lambda: next(clock))
-    assert 3 == len(list(_in_time((each for each in fates() * 9), 1)))
-    assert 5 == len(list(_in_time((each for each in fates()), None)))
+    assert 3 == len(list(_limit_time((each for each in fates() * 9), 1)))
+    assert 5 == len(list(_limit_time((each for each in fates()), None)))

@@ -160,7 +160,7 @@ def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):
             raise KeyboardInterrupt
         return Audited(id=job.fault, rule="KEY-08", result=Result.KILLED)
 
-    monkeypatch.setattr(auditing, "audited_apart", apart)
+    monkeypatch.setattr(auditing, "audit_apart", apart)
     other = next(each.id for each in MUTANTS if each.id != "mismatch-accepted")
     ended = busproof("audit", "mismatch-accepted", other)
     assert 3 == ended.code

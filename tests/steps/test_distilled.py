@@ -7,7 +7,7 @@ import pytest
 
 from busproof.adapters.model import CAPABILITIES
 from busproof.cli.mutation.pairs import WORDS, pairs_of
-from busproof.cli.mutation.search import broken, played
+from busproof.cli.mutation.search import find_broken, play
 from busproof.errors import SpecificationError, UsageError
 from busproof.history.records import (
     SENTENCE,
@@ -47,7 +47,7 @@ def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
 def accused(sequence: DistilledSequence, families: Families) -> tuple[str, ...] | None:
     """Return what a bus with these families is charged with; `None` if it is not accused."""
     profile = profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
-    return broken(profile, played(families, profile, asked(sequence)))
+    return find_broken(profile, play(families, profile, asked(sequence)))
 
 
 def test_there_are_sequences_and_each_has_a_name_of_its_own():
@@ -137,7 +137,7 @@ def test_a_line_that_is_no_sequence_is_named(tmp_path: Path, line: str):
 def test_what_is_wrong_stands_beside_what_broke_the_rule():
     sequence = next(each for each in ALL if each.mutants and each.tier.value == "standard")
     profile = profile_for(CATALOGUE, edition=EDITION)
-    bus = played(families_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
+    bus = play(families_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
     sentence = f"{sequence.name}. {sequence.about}"
     ended = Ended(
         verdict=ScenarioVerdict.FAILED,

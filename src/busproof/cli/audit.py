@@ -47,7 +47,7 @@ def run(args: Options) -> int:
     chosen = [fault(name) for name in args.fault] or MUTANTS
     outcomes: list[Audited] = []
     try:
-        outcomes.extend(_audited(chosen, args))
+        outcomes.extend(_audit_faults(chosen, args))
     except KeyboardInterrupt:
         if not outcomes:
             raise
@@ -75,8 +75,8 @@ KILLED_AT_LEAST = 0.9
 """Minimum share of the faults that exploration must find; scenarios must find all."""
 
 
-def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
-    from busproof.cli.mutation.audit import Job, audited_apart
+def _audit_faults(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
+    from busproof.cli.mutation.audit import Job, audit_apart
 
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
@@ -90,8 +90,8 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
         folder = Path(scratch)
         try:
             if compared:
-                jobs = _beside(jobs, pool, folder)
-            for outcome in pool.map(audited_apart, jobs, repeat(folder)):
+                jobs = _attach_recordings(jobs, pool, folder)
+            for outcome in pool.map(audit_apart, jobs, repeat(folder)):
                 advance()
                 yield outcome
         except BaseException:
@@ -99,14 +99,14 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
             raise
 
 
-def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
+def _attach_recordings(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
     """Attach to each job the recorded run of its adapter without the fault."""
     import attrs
 
-    from busproof.cli.mutation.audit import recorded_apart
+    from busproof.cli.mutation.audit import record_apart
 
     requests = list(dict.fromkeys(job.counterpart() for job in jobs))
-    histories = pool.map(recorded_apart, requests, repeat(scratch))
+    histories = pool.map(record_apart, requests, repeat(scratch))
     recorded = dict(zip(requests, histories, strict=True))
     return [attrs.evolve(job, beside=recorded[job.counterpart()]) for job in jobs]
 

@@ -79,14 +79,14 @@ def run(args: Options) -> int:
         UsageError: a family does not exist, or options exclude each other.
         ConformanceError: a run could not be recorded.
     """
-    from busproof.cli.mutation.generated import Terms, chosen
+    from busproof.cli.mutation.generated import Terms, choose_mutants
 
     _check(args)
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed, jobs=args.jobs)
-    mutants = chosen(args.fault, terms)
+    mutants = choose_mutants(args.fault, terms)
     fates: list[Fate] = []
     try:
-        fates.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
+        fates.extend(_limit_time(_audit_mutants(mutants, terms, args.keep), args.minutes))
     finally:
         if fates:
             _show(mutants, fates, terms, args.format)
@@ -104,7 +104,7 @@ def _record(mutants: "list[GeneratedMutant]", fates: "list[Fate]", terms: "Terms
             on=today,
             seed=terms.seed,
             tries=terms.tries,
-            made=_made(mutants),
+            made=_count_mutants(mutants),
             fates=tuple(fates),
         )
     )
@@ -119,7 +119,7 @@ def _check(args: Options) -> None:
             raise UsageError(f"--{name} is {number}; give more")
 
 
-def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
+def _limit_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
     """Yield results until the time is up, then stop the running audits."""
     end = None if minutes is None else monotonic() + 60 * minutes
     with closing(fates):
@@ -129,16 +129,16 @@ def _in_time(fates: "Generator[Fate, None, None]", minutes: float | None) -> "It
                 return
 
 
-def _audited(
+def _audit_mutants(
     mutants: "list[GeneratedMutant]", terms: "Terms", keep: Path | None
 ) -> "Generator[Fate, None, None]":
     import attrs
 
-    from busproof.cli.mutation.generated import drawn, fates
+    from busproof.cli.mutation.generated import draw_mutants, fates
 
-    done = {} if keep is None else _resumed(keep, terms)
+    done = {} if keep is None else _resume(keep, terms)
     # Use a random order, so that the results are a sample whenever the audit stops.
-    left = drawn([mutant for mutant in mutants if mutant.id not in done], terms.seed)
+    left = draw_mutants([mutant for mutant in mutants if mutant.id not in done], terms.seed)
     with progress("Generated mutants", len(mutants)) as advance:
         for mutant in mutants:
             if mutant.id in done:
@@ -152,7 +152,7 @@ def _audited(
             yield fate
 
 
-def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
+def _resume(keep: Path, terms: "Terms") -> "dict[str, Fate]":
     """Return the results in the file; create the file if it does not exist.
 
     Raises:
@@ -264,12 +264,12 @@ def _families(
     mutants: "Iterable[GeneratedMutant]", fates: "Iterable[Fate]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the figures of each family, and of all families last."""
-    from busproof.cli.mutation.score import by_family
+    from busproof.cli.mutation.score import score_families
 
-    return by_family(_made(mutants), fates)
+    return score_families(_count_mutants(mutants), fates)
 
 
-def _made(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
+def _count_mutants(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
     """Return the number of mutants in each of their families."""
     from busproof.mutants.by_machine.made import generated
 

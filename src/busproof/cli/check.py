@@ -32,7 +32,7 @@ def run(args: Options) -> int:
         UsageError: the file does not exist, or has terms that the catalogue lacks.
     """
     _refuse_what_does_not_fit(args)
-    from busproof.cli.running.publishing import published
+    from busproof.cli.running.publishing import publish
     from busproof.reports.conformance import write
 
     if args.target is not None:
@@ -42,13 +42,13 @@ def run(args: Options) -> int:
         _explain(args)
     failures = known_failures.Known(args)
     marked = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
-    conformance = required.held_to(marked, args)
+    conformance = required.require(marked, args)
 
     def write_where_asked() -> None:
         if args.report is not None:
             write(conformance, args.report)
 
-    return published(conformance, args, write_where_asked, failures)
+    return publish(conformance, args, write_where_asked, failures)
 
 
 def _compare(args: Options) -> int:

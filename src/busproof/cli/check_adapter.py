@@ -50,7 +50,7 @@ def run(args: Options) -> int:
         for finding in check_adapter(args.adapter, profile, args.timeout):
             findings.append(finding)
             advance()
-    findings = _with_tracebacks(findings)
+    findings = _write_tracebacks(findings)
     if args.format == "json":
         print(json.dumps({"checks": [_view(finding) for finding in findings]}, indent=2))
     else:
@@ -63,7 +63,7 @@ def run(args: Options) -> int:
     return _exit_code(findings)
 
 
-def _with_tracebacks(findings: "list[Finding]") -> "list[Finding]":
+def _write_tracebacks(findings: "list[Finding]") -> "list[Finding]":
     """Write the tracebacks of the adapter's exceptions to a file, and name it in the findings."""
     import attrs  # the help does not need it
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from busproof.cli.console import say
 from busproof.cli.frame import Command, Options, flag, option
-from busproof.cli.running.consent import agreed_to
+from busproof.cli.running.consent import confirm_plan
 from busproof.errors import UsageError
 from busproof.extras import need
 
@@ -41,7 +41,7 @@ def run(args: Options) -> int:
         return 0
     more = f"\n  and {len(leftover) - LISTED} more" if len(leftover) > LISTED else ""
     listed = "".join(f"\n  {name}" for name in leftover[:LISTED])
-    agreed_to(
+    confirm_plan(
         f"{len(leftover)} entities to be removed from {target.host}:{listed}{more}\n", yes=args.yes
     )
     gone, left = remove_entities(target, TIMEOUT, args.of_run)

@@ -52,7 +52,7 @@ def run(args: Options) -> int:
     from busproof.clients.verdicts import exit_code, judge_rules
     from busproof.spec.client_rules import load_client_rules
 
-    scenarios = _chosen(args)
+    scenarios = _choose_scenarios(args)
     if args.list:
         _list(scenarios, Console())
         return 0
@@ -101,7 +101,7 @@ def _command(args: Options) -> list[str]:
     return words
 
 
-def _chosen(args: Options) -> "list[Scenario]":
+def _choose_scenarios(args: Options) -> "list[Scenario]":
     """Return the scenarios to run.
 
     Raises:

@@ -62,9 +62,9 @@ def findings() -> Iterator[Finding]:
     yield _writable("the folder of temporary files", "every run", Path(tempfile.gettempdir()))
     for extra, purpose in EXTRAS.items():
         yield _extra(extra, purpose)
-    yield _asked("Java for Spark", EXTRAS["spark"], "spark", _java_for_spark)
-    yield _asked("Java for TLC", EXTRAS["tla"], "tla", _java_for_tlc)
-    yield _asked("TLC", EXTRAS["tla"], "tla", _tlc)
+    yield _ask("Java for Spark", EXTRAS["spark"], "spark", _java_for_spark)
+    yield _ask("Java for TLC", EXTRAS["tla"], "tla", _java_for_tlc)
+    yield _ask("TLC", EXTRAS["tla"], "tla", _tlc)
     yield _node()
     yield _chromium()
 
@@ -117,7 +117,7 @@ def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
                 yield name[0], None
 
 
-def _asked(name: str, purpose: str, need: str, find: Callable[[], str]) -> Finding:
+def _ask(name: str, purpose: str, need: str, find: Callable[[], str]) -> Finding:
     """Return what a function of busproof finds, or the message of its error."""
     try:
         return Finding(name=name, purpose=purpose, told=find(), there=True, need=need)

@@ -56,17 +56,19 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
                 feature: Any = Parser().parse(file.read_text(encoding="utf-8")).get("feature")
             except ParserError as error:
                 raise SpecificationError(f"features/{file.name}: {error}") from error
-            for tags, name in _tagged(feature or {}, frozenset()):
+            for tags, name in _find_tagged(feature or {}, frozenset()):
                 scenarios.append((tags, {"file": file.name, "name": name}))
     return scenarios
 
 
-def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+def _find_tagged(
+    parent: dict[str, Any], above: frozenset[str]
+) -> Iterator[tuple[frozenset[str], str]]:
     """Yield the scenarios of a feature or a Gherkin `Rule`, with the tags that they inherit."""
     above |= _tags(parent)
     for child in parent.get("children", ()):
         if "rule" in child:
-            yield from _tagged(child["rule"], above)
+            yield from _find_tagged(child["rule"], above)
         elif "scenario" in child:
             yield above | _tags(child["scenario"]), child["scenario"]["name"]
 

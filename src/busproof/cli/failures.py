@@ -82,7 +82,7 @@ def write(failure: Failure, folder: Path) -> Path:
     place = folder / FOLDER / failure.rule
     try:
         place.mkdir(parents=True, exist_ok=True)
-        text = f"Feature: Found by exploring\n\n{_indented(failure.scenario)}\n"
+        text = f"Feature: Found by exploring\n\n{_indent(failure.scenario)}\n"
         (place / FEATURE).write_text(text, encoding="utf-8")
     except OSError as error:
         raise HistoryError(f"cannot write {place}: {error.strerror}") from None
@@ -92,7 +92,7 @@ def write(failure: Failure, folder: Path) -> Path:
     return place
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 

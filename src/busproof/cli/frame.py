@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from busproof.cli.wrong_usage import shown
+from busproof.cli.wrong_usage import show_parameter
 
 __all__ = [
     "FORMAT",
@@ -21,8 +21,8 @@ __all__ = [
     "Option",
     "Options",
     "argument",
-    "coloured",
     "flag",
+    "has_colours",
     "option",
 ]
 
@@ -172,7 +172,7 @@ class Command(click.Command):
             param for param in self.params if param.name in self._exclusive and _is_in(ctx, param)
         ]
         if len(used) > 1:
-            first, second = (shown(option) for option in used[:2])
+            first, second = (show_parameter(option) for option in used[:2])
             raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -305,7 +305,7 @@ class Commands(click.Group):
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def coloured() -> bool | None:
+def has_colours() -> bool | None:
     """Return whether output has colours; `None` if that depends on the stream."""
     if os.environ.get("NO_COLOR"):
         return False

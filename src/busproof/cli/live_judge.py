@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from busproof.history.lines import encode_line
 
-__all__ = ["VIOLATIONS", "LiveJudge", "measured"]
+__all__ = ["VIOLATIONS", "LiveJudge", "serve_metrics"]
 
 VIOLATIONS: Final = "violations.jsonl"
 """File in the folder of a recording with a line for each rule that it breaks."""
@@ -94,7 +94,7 @@ class LiveJudge:
         )
 
 
-def measured(
+def serve_metrics(
     host: str, port: int, figures: dict[str, tuple[str, Callable[[], float]]]
 ) -> Callable[[], None]:
     """Serve gauges in the Prometheus format at `/metrics`; return a function that ends that.

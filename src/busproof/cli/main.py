@@ -10,7 +10,7 @@ import click
 
 from busproof import __version__
 from busproof.cli.console import give_up_output, say, say_next
-from busproof.cli.frame import Commands, coloured
+from busproof.cli.frame import Commands, has_colours
 from busproof.cli.github import annotate
 from busproof.cli.wrong_usage import PROGRAM, sentence
 from busproof.errors import ConformanceError, SpecificationError, UsageError
@@ -131,7 +131,7 @@ def program() -> int:
 def _run(words: list[str]) -> int:
     """Parse the words, import the command, and run it."""
     try:
-        with COMMANDS.make_context(PROGRAM, words, color=coloured()) as context:
+        with COMMANDS.make_context(PROGRAM, words, color=has_colours()) as context:
             code = int(COMMANDS.invoke(context))
         sys.stdout.flush()
     except click.exceptions.Exit as ended:

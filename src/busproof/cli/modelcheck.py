@@ -71,7 +71,7 @@ def _limits(args: Options) -> "Limits":
     return Limits(workers=args.workers, timeout=args.timeout, heap=args.heap)
 
 
-def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
+def _choose_configurations(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
     from busproof.tla.manifest import Size
 
     if args.names:
@@ -84,14 +84,14 @@ def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
 def _run_configurations(args: Options, manifest: "Manifest") -> int:
     from busproof.tla import evidence
 
-    chosen = _chosen(args, manifest)
+    chosen = _choose_configurations(args, manifest)
     if args.list:
         return _print_list(args, chosen)
     from busproof.tla.running import configurations
 
     if args.changed:
         chosen = evidence.select_configurations(manifest, chosen)
-    runs = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
+    runs = _run_checks(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
         evidence.record_configurations(manifest, runs)
     _print_found(args, runs)
@@ -101,7 +101,7 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
     return 0 if whole and not any(ran.error for ran in runs) else _NO_VERDICT
 
 
-def _told(
+def _run_checks(
     args: Options, total: int, running: "Callable[[Progress], Iterator[_Found]]"
 ) -> "list[_Found]":
     """Run the checks with progress; return their results."""
@@ -162,7 +162,9 @@ def _run_mutants(args: Options, manifest: "Manifest") -> int:
     mutants = choose_mutants(load_mutants(manifest), tuple(args.names))
     if args.changed:
         mutants = evidence.select_mutants(manifest, mutants)
-    fates = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
+    fates = _run_checks(
+        args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args))
+    )
     if args.record:
         evidence.record_mutants(manifest, fates)
     if args.format == "json":

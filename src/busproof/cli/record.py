@@ -14,7 +14,7 @@ import click
 from busproof import __version__
 from busproof.cli.console import say, say_next, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
-from busproof.cli.live_judge import LiveJudge, measured
+from busproof.cli.live_judge import LiveJudge, serve_metrics
 from busproof.cli.serving.options import PORT
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -39,10 +39,10 @@ def run(args: Options) -> int:
         HistoryError: the recording cannot be written any more.
     """
     need("amqp", "busproof record")
-    return asyncio.run(_recorded(args))
+    return asyncio.run(_record(args))
 
 
-async def _recorded(args: Options) -> int:
+async def _record(args: Options) -> int:
     from busproof.recorder.journal import Rolling  # needs the extra
     from busproof.recorder.messages import Privacy
     from busproof.recorder.proxy import place_of
@@ -50,7 +50,7 @@ async def _recorded(args: Options) -> int:
 
     @functools.cache
     def trusted() -> ssl.SSLContext:
-        return _trusted(args.to_ca)
+        return _trust(args.to_ca)
 
     amqp = place_of(args.to, ("amqp", "amqps"), trusted)
     ports = Ports(
@@ -77,7 +77,7 @@ async def _recorded(args: Options) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     judge = LiveJudge(args.out, lambda: recording.desk.journal.events, say)
-    unmeasured = _measured(args, recording, judge)
+    unmeasured = _serve_metrics(args, recording, judge)
     _greet(args, recording.ports, secure=ports.tls is not None)
     judging = asyncio.ensure_future(judge.go_on(args.judge)) if args.judge else None
     await recording.last(ended)
@@ -92,13 +92,13 @@ async def _recorded(args: Options) -> int:
     return VIOLATED if judge.violations else 0
 
 
-def _measured(args: Options, recording: "Recording", judge: LiveJudge) -> Callable[[], None]:
+def _serve_metrics(args: Options, recording: "Recording", judge: LiveJudge) -> Callable[[], None]:
     """Serve metrics if that is wanted; return the function that ends it."""
     if args.metrics_port is None:
         return lambda: None
     desk = recording.desk
     try:
-        return measured(
+        return serve_metrics(
             args.host,
             args.metrics_port,
             {
@@ -122,7 +122,7 @@ def _measured(args: Options, recording: "Recording", judge: LiveJudge) -> Callab
         ) from None
 
 
-def _trusted(authority: Path | None) -> ssl.SSLContext:
+def _trust(authority: Path | None) -> ssl.SSLContext:
     """Return how to check the service's certificate.
 
     Raises:

@@ -41,7 +41,7 @@ def run(args: Options) -> int:
     from busproof.spec import load
 
     _refuse_idle(args)
-    places = [_found(run) for run in args.runs or ["latest"]]
+    places = [_find_run(run) for run in args.runs or ["latest"]]
     # A report may come from anywhere, so redact what its writer has left in it.
     runs = tuple(redact(read(place)) for place in places)
     catalogue = load()
@@ -76,7 +76,7 @@ def _refuse_idle(args: Options) -> None:
             need("report", f"--{name}")
 
 
-def _found(name: str) -> Path:
+def _find_run(name: str) -> Path:
     for place in (Path(name), values.RUNS / name):
         if place.exists():
             return place

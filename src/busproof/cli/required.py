@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from busproof.history.conformance import Conformance
 
-__all__ = ["REQUIRE", "check", "held_to"]
+__all__ = ["REQUIRE", "check", "require"]
 
 
 def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
@@ -53,7 +53,7 @@ def check(args: Options) -> None:
     check_required(args.require, load())
 
 
-def held_to(conformance: "Conformance", args: Options) -> "Conformance":
+def require(conformance: "Conformance", args: Options) -> "Conformance":
     """Return the verdicts, as incomplete if something required was not claimed and shown."""
     import attrs  # the help starts faster without it
 

@@ -25,7 +25,7 @@ def run(args: Options) -> int:
         SpecificationError: the catalogue or a feature file is broken.
     """
     catalogue = spec.load()
-    args = _named(catalogue, args)
+    args = _capitalize(catalogue, args)
     _refuse_idle_filters(args)
     if args.documents is not None:
         return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
@@ -42,18 +42,18 @@ def run(args: Options) -> int:
     return 0
 
 
-def _named(catalogue: spec.Catalogue, args: Options) -> Options:
+def _capitalize(catalogue: spec.Catalogue, args: Options) -> Options:
     """Return the options with ids in capitals, and a named family as a filter."""
     families = {group.id for group in catalogue.families}
     known = families | {entry.id for entry in catalogue.rules}
-    rule, family = (_in_capitals(text, known) for text in (args.rule, args.family))
+    rule, family = (_capitalize_id(text, known) for text in (args.rule, args.family))
     named = {**vars(args), "rule": rule, "family": family}
     if rule in families and family is None:
         named |= {"rule": None, "family": rule}
     return Options(**named)
 
 
-def _in_capitals(name: str | None, known: Collection[str]) -> str | None:
+def _capitalize_id(name: str | None, known: Collection[str]) -> str | None:
     return name.upper() if name is not None and name.upper() in known else name
 
 
@@ -108,11 +108,11 @@ def _print_findings(findings: Sequence[str], form: str) -> int:
 
 
 def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
-    rules = tuple(_chosen(catalogue, args.edition, args.family))
+    rules = tuple(_choose_rules(catalogue, args.edition, args.family))
     # Every ambiguity concerns some rule, so selecting all rules selects all ambiguities.
     ambiguities = catalogue.concerning({rule.id for rule in rules})
     if args.format == "json":
-        _print_json(_as_json(catalogue, () if args.ambiguities else rules, ambiguities))
+        _print_json(_view(catalogue, () if args.ambiguities else rules, ambiguities))
         return
     from busproof.spec import tables  # rich is slow to import
 
@@ -122,7 +122,7 @@ def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
         tables.print_rules(catalogue, rules)
 
 
-def _chosen(
+def _choose_rules(
     catalogue: spec.Catalogue, edition: str | None, family: str | None
 ) -> Iterator[spec.Rule]:
     if edition is not None:
@@ -173,7 +173,7 @@ def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
 
 
 def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
-    view = _as_json(catalogue, [rule], catalogue.concerning({rule.id}))
+    view = _view(catalogue, [rule], catalogue.concerning({rule.id}))
     if form == "json":
         _print_json(view)
         return
@@ -183,16 +183,16 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
     tables.print_rule(catalogue, rule, shown)
 
 
-def _as_json(
+def _view(
     catalogue: spec.Catalogue, rules: Iterable[spec.Rule], ambiguities: Iterable[spec.Ambiguity]
 ) -> dict[str, list[dict[str, Any]]]:
     return {
-        "rules": _with_evidence(catalogue, tuple(rules)),
+        "rules": _add_evidence(catalogue, tuple(rules)),
         "ambiguities": [spec.view_ambiguity(ambiguity) for ambiguity in ambiguities],
     }
 
 
-def _with_evidence(catalogue: spec.Catalogue, rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
+def _add_evidence(catalogue: spec.Catalogue, rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
     from busproof.cli.evidence import evidence  # brings the model along

@@ -5,7 +5,7 @@ from typing import Final
 from busproof.cli import known_failures, required, values
 from busproof.cli.console import say_next, write_aside
 from busproof.cli.frame import FORMAT, VERBOSE, Command, Options, flag, option
-from busproof.cli.running.publishing import published, report
+from busproof.cli.running.publishing import publish, report
 from busproof.cli.running.run_options import HOW_MUCH, TERMS, request_from
 from busproof.extras import need
 from busproof.judging.garbage import seldom_collected
@@ -35,16 +35,16 @@ def run(args: Options) -> int:
         from busproof.cli.running.run_editions import run_editions
 
         return run_editions(args)
-    from busproof.cli.running.one_run import conducted, interrupted
+    from busproof.cli.running.one_run import conduct, interrupt_error
 
     if args.allure:
         need("report", "--allure")
     failures = known_failures.Known(args)
-    done = conducted(args, request_from(args, args.adapter), failures)
+    done = conduct(args, request_from(args, args.adapter), failures)
     try:
-        code = published(done.conformance, args, lambda: report(done, allure=args.allure), failures)
+        code = publish(done.conformance, args, lambda: report(done, allure=args.allure), failures)
     except KeyboardInterrupt:
-        raise interrupted(done.folder) from None
+        raise interrupt_error(done.folder) from None
     write_aside(f"Report: {done.folder}")
     say_next(NEXT[code].format(run=done.folder.name))
     return code

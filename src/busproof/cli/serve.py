@@ -14,7 +14,7 @@ from busproof import __version__
 from busproof.cli.console import say, write_aside
 from busproof.cli.frame import Command, Options
 from busproof.cli.serving.options import FAULTY, OPTIONS
-from busproof.cli.serving.security import Protection, in_brackets
+from busproof.cli.serving.security import Protection, bracket_host
 from busproof.errors import UsageError
 from busproof.extras import need
 
@@ -75,7 +75,7 @@ def run(args: Options) -> int:
     return run_fairly(_serve(args))
 
 
-def _kept(args: Options) -> "Keeping":
+def _choose_keeping(args: Options) -> "Keeping":
     from busproof.broker.storage.startup import Keeping  # needs the extra
 
     kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
@@ -126,14 +126,14 @@ async def _serve(args: Options) -> int:
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
     families = _families(args)
-    log = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
+    log = Silent() if args.log is None else journal(_named_file(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
         return bus_for(configuration, **chosen, families=families)
 
     ended = asyncio.Event()
-    kept = None if args.store is None else _kept(args)
+    kept = None if args.store is None else _choose_keeping(args)
     bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
     shadow = _shadow(args, log, bus, kept)
 
@@ -228,7 +228,7 @@ def _limits(texts: list[str]) -> "Limits":
     return limits
 
 
-def _named(path: Path) -> Path | None:
+def _named_file(path: Path) -> Path | None:
     """Return the named file, or `None` for standard output."""
     return None if str(path) == OUTPUT else path
 
@@ -249,7 +249,7 @@ def _renew(hub: "Hub") -> None:
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     """Return the text to print at the start: addresses, warnings and the connection string."""
-    host, places = in_brackets(protection.places.host), protection.places
+    host, places = bracket_host(protection.places.host), protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []

@@ -51,7 +51,7 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
     """Complete the fixed part of an adapter's name."""
     from busproof.adapters.finding import available
 
-    known = [(_fixed(adapter.name), adapter.summary) for adapter in available()]
+    known = [(_fixed_part(adapter.name), adapter.summary) for adapter in available()]
     return _items([item for item in known if not {"?", "."} & set(item[0])], typed)
 
 
@@ -64,7 +64,7 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
     return completions or [CompletionItem(typed, type="file")]
 
 
-def _fixed(name: str) -> str:
+def _fixed_part(name: str) -> str:
     """Return the fixed part of an adapter's name, such as `exec:` in `exec:COMMAND`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
 

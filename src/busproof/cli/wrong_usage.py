@@ -5,31 +5,31 @@ from typing import Final
 
 import click
 
-__all__ = ["PROGRAM", "sentence", "shown"]
+__all__ = ["PROGRAM", "sentence", "show_parameter"]
 
 PROGRAM: Final = "busproof"
 
 
 def sentence(error: click.UsageError) -> str:
     """Return one sentence: what is wrong, what fits, and where to read more."""
-    text = _said(error)
+    text = _error_text(error)
     see = " See" if text.endswith("?") else "; see"
     return f"{text}{see} {error.ctx.command_path if error.ctx else PROGRAM} --help"
 
 
-def _said(error: click.UsageError) -> str:
+def _error_text(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchCommand):
         known = error.ctx.command if error.ctx else None
         names = (
             known.list_commands(error.ctx) if isinstance(known, click.Group) and error.ctx else []
         )
-        allowed = _meant(error.possibilities) or f"choose from {', '.join(map(repr, names))}"
+        allowed = _suggest(error.possibilities) or f"choose from {', '.join(map(repr, names))}"
         return f"there is no command {error.command_name!r}; {allowed}"
     if isinstance(error, click.NoSuchOption):
-        near = _meant(error.possibilities)
+        near = _suggest(error.possibilities)
         return f"there is no option {error.option_name}{'; ' if near else ''}{near}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        name = shown(error.param)
+        name = show_parameter(error.param)
         if isinstance(error, click.MissingParameter):
             return f"{name} is missing{_example(error.ctx)}"
         return f"{name}: {_plain(error.message)}"
@@ -42,7 +42,7 @@ def _example(ctx: click.Context | None) -> str:
     return f"; for example: {examples[0][0]}" if examples else ""
 
 
-def _meant(names: Sequence[str] | None) -> str:
+def _suggest(names: Sequence[str] | None) -> str:
     return f"did you mean {' or '.join(list(names)[:2])}?" if names else ""
 
 
@@ -52,7 +52,7 @@ def _plain(message: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def shown(parameter: click.Parameter) -> str:
+def show_parameter(parameter: click.Parameter) -> str:
     """Return a parameter as it is written on a command line."""
     if isinstance(parameter, click.Argument):
         return (parameter.metavar or parameter.human_readable_name).strip("[].")

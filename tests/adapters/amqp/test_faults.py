@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from busproof.cli.mutation.audit import Job, audited_apart
+from busproof.cli.mutation.audit import Job, audit_apart
 from busproof.judging.audit import Result
 from busproof.mutants import MUTANTS
 
@@ -26,7 +26,7 @@ SAMPLE = ["key-moves", "mismatch-accepted"]
 
 def result_of(fault: str, scratch: Path) -> Result:
     """What became of a fault that was served and asked over AMQP."""
-    return audited_apart(Job(fault=fault, wire=True), scratch).result
+    return audit_apart(Job(fault=fault, wire=True), scratch).result
 
 
 @pytest.mark.parametrize("fault", SAMPLE)

@@ -42,7 +42,7 @@ from busproof.spec import load as load_catalogue
 if TYPE_CHECKING:
     from busproof.cli.running.child_run import Recorded
 
-__all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
+__all__ = ["Job", "audit_apart", "record_apart", "run_apart"]
 
 Found = TypeVar("Found")
 
@@ -120,7 +120,7 @@ def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
     return tuple(readings)
 
 
-def audited_apart(job: Job, scratch: Path) -> Audited:
+def audit_apart(job: Job, scratch: Path) -> Audited:
     """Audit one fault in another process; return its result.
 
     Args:
@@ -130,10 +130,10 @@ def audited_apart(job: Job, scratch: Path) -> Audited:
     Raises:
         ConformanceError: the run could not begin or did not end.
     """
-    return _apart(_audited, job.fault, job, scratch)
+    return _apart(_audit, job.fault, job, scratch)
 
 
-def recorded_apart(request: Request, scratch: Path) -> Path:
+def record_apart(request: Request, scratch: Path) -> Path:
     """Record a run in another process; return its history.
 
     Args:
@@ -143,10 +143,10 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
     Raises:
         ConformanceError: the run could not begin or did not end.
     """
-    return _apart(_recorded, request.adapter, request, scratch)
+    return _apart(_record, request.adapter, request, scratch)
 
 
-def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+def run_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
     """Run some scenarios in another process; return the names of those that fail.
 
     Args:
@@ -158,7 +158,7 @@ def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str,
         ConformanceError: the run could not begin or broke off.
         OutOfTime: the run took too long.
     """
-    return _apart(_failed, request.adapter, request, names, scratch, seconds=PATIENCE)
+    return _apart(_run_scenarios, request.adapter, request, names, scratch, seconds=PATIENCE)
 
 
 def _apart(
@@ -222,7 +222,7 @@ def _tell(
         writer.send(AdapterError(f"the run of {name} broke off: {type(error).__name__}: {error}"))
 
 
-def _recorded(request: Request, scratch: Path) -> Path:
+def _record(request: Request, scratch: Path) -> Path:
     from busproof.history.files import load
 
     history = run_folder(None, "counterpart", scratch) / HISTORY
@@ -232,7 +232,7 @@ def _recorded(request: Request, scratch: Path) -> Path:
     return history
 
 
-def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+def _run_scenarios(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
     from busproof.history.conformance import Verdict
 
     rules = _run(request, run_folder(None, "generated", scratch), names).conformance.rules
@@ -240,7 +240,7 @@ def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]
     return tuple(dict.fromkeys(name for rule in failed for name in rule.scenarios))
 
 
-def _audited(job: Job, scratch: Path) -> Audited:
+def _audit(job: Job, scratch: Path) -> Audited:
     from busproof.judging.audit import audited, explored, unnoticed
 
     fault = fault_named(job.fault)

@@ -17,7 +17,7 @@ from busproof import vocabulary as v
 from busproof.cli.mutation.generated import Terms
 from busproof.cli.mutation.reaching import MAKE, thrice
 from busproof.cli.mutation.recordings import Line, Recording, lines_of
-from busproof.cli.mutation.search import Difference, ModelBroke, broken, played, search
+from busproof.cli.mutation.search import Difference, ModelBroke, find_broken, play, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence
@@ -33,7 +33,7 @@ from busproof.mutants.by_machine.made import GeneratedMutant, families_of, gener
 from busproof.mutants.by_machine.operators import EFFECTS
 from busproof.spec import load
 
-__all__ = ["PAIRS", "Found", "in_contexts", "kills", "sequences"]
+__all__ = ["PAIRS", "Found", "distil_in_contexts", "kills", "sequences"]
 
 CATALOGUE: Final = load()
 PAIRS: Final = "pairs"
@@ -88,8 +88,8 @@ class Found:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
         if self.description:
             return self.description
-        wrong = played(families_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
-        right = played(NO_FAULT, self.profile, self.commands)
+        wrong = play(families_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
+        right = play(NO_FAULT, self.profile, self.commands)
         place = len(wrong.usual) - 1
         if same_outcome(wrong.events[place].outcome, right.events[place].outcome):
             # Only its partition differs.
@@ -104,21 +104,21 @@ def kills(
 ) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in a sequence; `None` if the mutant survives."""
     try:
-        run = played(families, profile, commands, seconds=SECONDS)
+        run = play(families, profile, commands, seconds=SECONDS)
     except ModelBroke:
         return None
     if not run.differs:
         return None
-    return broken(profile, run) or None
+    return find_broken(profile, run) or None
 
 
-def distilled(
+def distil(
     mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
 ) -> Found | None:
     """Return the shortest sequence found that kills a mutant; `None` if none was found."""
     families = families_of(mutant)
     there = _there(mutant, recorded)
-    recorded_one = _by_recording(mutant, families, there)
+    recorded_one = _search_recordings(mutant, families, there)
     if recorded_one is not None or not there:
         return recorded_one
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
@@ -146,7 +146,7 @@ def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recor
     )
 
 
-def _by_recording(
+def _search_recordings(
     mutant: GeneratedMutant, families: Families, there: Sequence[Recording]
 ) -> Found | None:
     """Return the shortest sequence from a few recordings that kills a mutant, if any does."""
@@ -179,7 +179,7 @@ def _shortest(
     )
 
 
-def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
+def distil_in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
     """Yield sequences that kill the mutants of a family that are wrong only in a context.
 
     For each mutation, the shortest sequence that kills it without a context is repeated three
@@ -194,13 +194,13 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
         near = [sequence for sequence, lines in kept if not places.isdisjoint(lines)]
         variants = [mutants.get(f"{mutant.id}@{context}") for context in CONTEXTS]
         missed = [
-            variant for variant in variants if variant is not None and not _killed(variant, near)
+            variant for variant in variants if variant is not None and not _is_killed(variant, near)
         ]
-        plain = missed and _by_recording(mutant, families_of(mutant), _there(mutant, recorded))
+        plain = missed and _search_recordings(mutant, families_of(mutant), _there(mutant, recorded))
         if not plain:
             continue
         sequence = attrs.evolve(plain, commands=thrice(plain.commands))
-        killed = tuple(variant for variant in missed if _killed(variant, [sequence]))
+        killed = tuple(variant for variant in missed if _is_killed(variant, [sequence]))
         sequence = attrs.evolve(sequence, mutants=killed)
         if killed and len(sequence.line(sequence.name())) <= LINE:
             kept.append((sequence, _lines(sequence)))
@@ -209,11 +209,11 @@ def in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[Found]:
 
 def _lines(sequence: Found) -> frozenset[Line]:
     """Return the lines of the model that a sequence executes."""
-    events = played(NO_FAULT, sequence.profile, sequence.commands).events
+    events = play(NO_FAULT, sequence.profile, sequence.commands).events
     return lines_of(sequence.profile, Scenario(name="", rules=(), events=events))
 
 
-def _killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
+def _is_killed(mutant: GeneratedMutant, kept: Sequence[Found]) -> bool:
     if not kept:  # compiling its rules takes longer than a sequence
         return False
     families = families_of(mutant)
@@ -234,15 +234,15 @@ def sequences(
     They do not depend on any other family.
     """
     kept = []
-    for sequence in in_contexts(family, recorded):
+    for sequence in distil_in_contexts(family, recorded):
         kept.append(sequence)
         yield sequence
     material = Material.of(
         event.command for recording in recorded for event in recording.scenario.events
     )
     for mutant in sample:
-        if not _killed(mutant, kept):
-            further = distilled(mutant, recorded, material, terms)
+        if not _is_killed(mutant, kept):
+            further = distil(mutant, recorded, material, terms)
             if further is not None and len(further.line(further.name())) <= LINE:
                 kept.append(further)
                 yield further

@@ -23,10 +23,10 @@ from typing import Final
 import attrs
 
 from busproof.adapters.model import ModelAdapter
-from busproof.cli.mutation.audit import failed_apart, recorded_apart
+from busproof.cli.mutation.audit import record_apart, run_apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.recordings import Recording, requests, traced
-from busproof.cli.mutation.search import Difference, ModelBroke, Reached, broken, played, search
+from busproof.cli.mutation.recordings import Recording, requests, trace_run
+from busproof.cli.mutation.search import Difference, ModelBroke, Reached, find_broken, play, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.render.gherkin import sentence
 from busproof.history.replay import commands_of
@@ -43,7 +43,7 @@ from busproof.mutants.by_machine.made import (
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
-__all__ = ["Terms", "chosen", "drawn", "fate", "fates"]
+__all__ = ["Terms", "choose_mutants", "draw_mutants", "fate", "fates"]
 
 RUN_MOST: Final = 5
 """Maximum number of scenarios with different but allowed answers to run for a mutant."""
@@ -71,7 +71,7 @@ class Terms:
     jobs: int = 2
 
 
-def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
+def choose_mutants(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     """Return the mutants of the given families, or of all families, or a sample of each.
 
     Mutants are drawn by their ids, so that an additional mutant changes a sample in one place at
@@ -84,12 +84,12 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     for family in families or FAMILIES:
         of_family = list(generated(family))
         if terms.sample is not None and terms.sample < len(of_family):
-            of_family = drawn(of_family, terms.seed)[: terms.sample]
+            of_family = draw_mutants(of_family, terms.seed)[: terms.sample]
         mutants += of_family
     return mutants
 
 
-def drawn(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
+def draw_mutants(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
     """Return the mutants in a random order that depends only on their ids and the seed."""
     return sorted(mutants, key=lambda mutant: sha256(f"{seed} {mutant.id}".encode()).digest())
 
@@ -104,13 +104,13 @@ def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
         folder = Path(scratch)
         requested = list(requests(terms.sequences, terms.seed))
         with ThreadPoolExecutor(terms.jobs) as pool:
-            histories = list(pool.map(recorded_apart, requested, repeat(folder)))
+            histories = list(pool.map(record_apart, requested, repeat(folder)))
         kept = folder / "recordings"
         # Ctrl-C reaches every process, but only this one ends the audit.
         with ProcessPoolExecutor(
             terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as processes:
-            recordings = processes.map(traced, requested, histories)
+            recordings = processes.map(trace_run, requested, histories)
             kept.write_bytes(
                 pickle.dumps([recording for several in recordings for recording in several])
             )
@@ -170,15 +170,17 @@ def fate(
     otherwise: list[Recording] = []
     others: list[Recording] = []
     return (
-        _noticed(mutant, families, parts["features"], otherwise)
-        or _killed_apart(mutant, otherwise, scratch)
-        or _noticed(mutant, families, parts["distilled"], others)
-        or _noticed(mutant, families, parts["exploration"], others)
-        or _searched(mutant, families, there, material, terms, answered=bool(otherwise or others))
+        _try_recordings(mutant, families, parts["features"], otherwise)
+        or _try_apart(mutant, otherwise, scratch)
+        or _try_recordings(mutant, families, parts["distilled"], others)
+        or _try_recordings(mutant, families, parts["exploration"], others)
+        or _search_variants(
+            mutant, families, there, material, terms, answered=bool(otherwise or others)
+        )
     )
 
 
-def _noticed(
+def _try_recordings(
     mutant: GeneratedMutant,
     families: Families,
     part: Sequence[Recording],
@@ -195,7 +197,7 @@ def _noticed(
     for recording in part:
         if not _may_matter(mutant, recording) or _alike(families, recording):
             continue
-        broke = _broken(families, recording)
+        broke = _find_broken(families, recording)
         if broke is None:
             otherwise.append(recording)
             continue
@@ -209,7 +211,7 @@ def _noticed(
     return None
 
 
-def _killed_apart(
+def _try_apart(
     mutant: GeneratedMutant, otherwise: Sequence[Recording], scratch: Path
 ) -> Fate | None:
     """Run a few scenarios with their own checks; return the result if one fails, else `None`."""
@@ -218,7 +220,7 @@ def _killed_apart(
         same = [recording for recording in otherwise if recording.request == otherwise[0].request]
         names = frozenset(recording.scenario.name for recording in same[:RUN_MOST])
         try:
-            failed = failed_apart(request, names, scratch)
+            failed = run_apart(request, names, scratch)
         except OutOfTime:
             failed = (same[0].scenario.name,)
         if failed:
@@ -226,7 +228,7 @@ def _killed_apart(
     return None
 
 
-def _searched(
+def _search_variants(
     mutant: GeneratedMutant,
     families: Families,
     there: Sequence[Recording],
@@ -284,9 +286,9 @@ def _alike(families: Families, recording: Recording) -> bool:
         return answers_alike(ModelAdapter(families=families), recording.profile, recording.scenario)
 
 
-def _broken(families: Families, recording: Recording) -> tuple[str, ...] | None:
+def _find_broken(families: Families, recording: Recording) -> tuple[str, ...] | None:
     commands = commands_of(recording.scenario.events)
     try:
-        return broken(recording.profile, played(families, recording.profile, commands))
+        return find_broken(recording.profile, play(families, recording.profile, commands))
     except ModelBroke:
         return None

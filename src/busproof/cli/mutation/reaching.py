@@ -18,7 +18,7 @@ from busproof.history.replay import RecordedCommand, commands_of, joined, number
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import simplified
 
-__all__ = ["Reaching", "beside", "explored_reaching", "scenarios_reaching", "thrice"]
+__all__ = ["Reaching", "find_explored", "make_contexts", "scenarios_reaching", "thrice"]
 
 OTHER: Final = "elsewhere"
 """Name of the queue, the connection and the transaction that make a context."""
@@ -61,17 +61,17 @@ class _Recorded:
     pairs: frozenset[Pair]
 
 
-def explored_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
+def find_explored(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
     """Yield the shortest explored sequence for each unknown pair, and add its pairs to `known`.
 
     Raises:
         HistoryError: a file is not a history.
     """
-    recorded = _recorded(histories)
+    recorded = _load_recorded(histories)
     for pair in sorted({pair for recording in recorded for pair in recording.pairs}):
         if pair not in known:
             shortest = next(recording for recording in recorded if pair in recording.pairs)
-            yield _noted(_shortest([pair], shortest.commands, shortest.profile), known)
+            yield _note(_shortest([pair], shortest.commands, shortest.profile), known)
 
 
 def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[Reaching]:
@@ -82,7 +82,9 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
     Raises:
         HistoryError: a file is not a history.
     """
-    recorded = [scenario for scenario in _recorded(histories) if len(scenario.commands) <= LONGEST]
+    recorded = [
+        scenario for scenario in _load_recorded(histories) if len(scenario.commands) <= LONGEST
+    ]
     for rule in sorted({rule for scenario in recorded for rule, _ in scenario.pairs}):
         of_rule = [scenario for scenario in recorded if (rule, PLAIN) in scenario.pairs]
         for contexts in TOGETHER:
@@ -90,23 +92,25 @@ def scenarios_reaching(histories: Sequence[Path], known: set[Pair]) -> Iterator[
             if known.isdisjoint(pairs):
                 reaching = _put(pairs, of_rule)
                 if reaching is not None:
-                    yield _noted(reaching, known)
+                    yield _note(reaching, known)
 
 
 def _put(pairs: Sequence[Pair], recorded: Sequence[_Recorded]) -> Reaching | None:
     """Return the shortest recording that reaches the pairs when put into their contexts, if any."""
     for scenario in recorded:
-        commands = beside([context for _, context in pairs], scenario.commands)
+        commands = make_contexts([context for _, context in pairs], scenario.commands)
         if pairs_of(commands, scenario.profile).issuperset(pairs):
             return _shortest(pairs, commands, scenario.profile)
     return None
 
 
-def beside(
+def make_contexts(
     contexts: Sequence[str], commands: Sequence[RecordedCommand]
 ) -> tuple[RecordedCommand, ...]:
     """Return commands that make the contexts, on a separate connection, and then the commands."""
-    return joined(_asked([command for name in contexts for command in MAKE[name]]), commands)
+    return joined(
+        _record_commands([command for name in contexts for command in MAKE[name]]), commands
+    )
 
 
 def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
@@ -116,30 +120,30 @@ def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     outage.
     """
     return joined(
-        _renamed("first-", commands),
-        _asked([*MAKE["transaction"], *MAKE["outage"]]),
+        _rename("first-", commands),
+        _record_commands([*MAKE["transaction"], *MAKE["outage"]]),
         commands,
-        _asked(MAKE["recovered"][-1:]),
-        _renamed("third-", commands),
+        _record_commands(MAKE["recovered"][-1:]),
+        _rename("third-", commands),
     )
 
 
-def _asked(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
+def _record_commands(commands: Sequence[v.Command]) -> tuple[RecordedCommand, ...]:
     return tuple(
         RecordedCommand(number=number, connection=OTHER, command=command)
         for number, command in enumerate(commands, 1)
     )
 
 
-def _renamed(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
+def _rename(prefix: str, commands: Sequence[RecordedCommand]) -> list[RecordedCommand]:
     """Return the commands with a prefix in all names of entities and transactions."""
     return [
-        attrs.evolve(recorded, command=_with_prefix(prefix, recorded.command))
+        attrs.evolve(recorded, command=_add_prefix(prefix, recorded.command))
         for recorded in commands
     ]
 
 
-def _with_prefix(prefix: str, command: Any) -> v.Command:
+def _add_prefix(prefix: str, command: Any) -> v.Command:
     values = {name: getattr(command, name, None) for name in NAMES}
     renamed: v.Command = attrs.evolve(
         command, **{name: prefix + value for name, value in values.items() if value}
@@ -147,7 +151,7 @@ def _with_prefix(prefix: str, command: Any) -> v.Command:
     return renamed
 
 
-def _recorded(histories: Sequence[Path]) -> list[_Recorded]:
+def _load_recorded(histories: Sequence[Path]) -> list[_Recorded]:
     """Return the recorded sequences of some histories, the shortest first."""
     recorded = [
         _Recorded(commands, history.header.profile, pairs_of(commands, history.header.profile))
@@ -172,6 +176,6 @@ def _shortest(
     )
 
 
-def _noted(reaching: Reaching, known: set[Pair]) -> Reaching:
+def _note(reaching: Reaching, known: set[Pair]) -> Reaching:
     known |= pairs_of(reaching.commands, reaching.profile)
     return reaching

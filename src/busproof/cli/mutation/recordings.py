@@ -17,7 +17,7 @@ from busproof.history.files import load
 from busproof.history.records import Scenario
 from busproof.history.replay import commands_of
 
-__all__ = ["Line", "Recording", "lines_of", "requests", "traced"]
+__all__ = ["Line", "Recording", "lines_of", "requests", "trace_run"]
 
 EDITION: Final = "cs-2020-12"
 """The edition that states the most rules."""
@@ -69,7 +69,7 @@ def requests(sequences: str, seed: int) -> Iterator[Request]:
         yield attrs.evolve(about, only="exploration", profile=sequences, seed=str(seed))
 
 
-def traced(request: Request, history: Path) -> list[Recording]:
+def trace_run(request: Request, history: Path) -> list[Recording]:
     """Return the recordings of a run, with the lines of the model that each executes."""
     run = load(history)
     return [

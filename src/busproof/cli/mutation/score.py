@@ -8,7 +8,7 @@ import attrs
 
 from busproof.mutants.by_machine.record import Fate, Result
 
-__all__ = ["ALL", "Counted", "Score", "by_family", "score_of"]
+__all__ = ["ALL", "Counted", "Score", "score_families", "score_of"]
 
 ALL: Final = "all"
 """Name of the row with the sums."""
@@ -52,7 +52,7 @@ class Score:
     high: float
 
 
-def by_family(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[str, Any]]:
+def score_families(made: Mapping[str, int], fates: Iterable[Fate]) -> Iterator[dict[str, Any]]:
     """Yield the figures of each family, and of all families last.
 
     Args:

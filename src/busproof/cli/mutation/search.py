@@ -15,14 +15,14 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.budget import SECONDS, within
-from busproof.cli.mutation.variants import Material, varied
+from busproof.cli.mutation.variants import Material, vary
 from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge
 from busproof.judging.replay_check import same_outcome
 from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import NO_FAULT, Families
 
-__all__ = ["Base", "Difference", "Played", "Reached", "broken", "played", "search"]
+__all__ = ["Base", "Difference", "Played", "Reached", "find_broken", "play", "search"]
 
 LONGEST: Final = 120
 """Maximum number of commands in a variant; a longer one is cut."""
@@ -96,13 +96,13 @@ def search(
     for _ in range(tries):
         further = infected and random.random() < 0.5
         base = random.choice(infected if further else bases)
-        commands = varied(base.commands[:LONGEST], base.partitions, material, random)
+        commands = vary(base.commands[:LONGEST], base.partitions, material, random)
         try:
-            run = played(families, base.profile, commands)
+            run = play(families, base.profile, commands)
         except ModelBroke:
             continue
         if run.differs:
-            rejected = broken(base.profile, run)
+            rejected = find_broken(base.profile, run)
             if rejected is not None:
                 return Difference(profile=base.profile, events=run.events, rules=rejected)
             allowed = True
@@ -117,7 +117,7 @@ class ModelBroke(Exception):
     """The model itself failed on these commands."""
 
 
-def played(
+def play(
     families: Families,
     profile: v.Profile,
     commands: Sequence[RecordedCommand],
@@ -164,14 +164,14 @@ def played(
     return Played(events=tuple(events), usual=tuple(usual), differs=not alike, infected=infected)
 
 
-def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
+def find_broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks; empty if it failed, `None` if its answers are allowed.
 
     If the judge rejects the model's own answers, it cannot be trusted on this sequence either, so
     the result is `None`.
     """
     try:
-        usual = _rejected(profile, run.usual)
+        usual = _find_rejected(profile, run.usual)
     except Exception:  # noqa: BLE001 - a variant may have commands that cannot be judged
         return None
     if usual is not None:
@@ -179,12 +179,12 @@ def broken(profile: v.Profile, run: Played) -> tuple[str, ...] | None:
     if run.broke:
         return ()
     try:
-        return _rejected(profile, run.events)
+        return _find_rejected(profile, run.events)
     except Exception:  # noqa: BLE001 - the judge relies on valid answers, and these are not
         return ()
 
 
-def _rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] | None:
+def _find_rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] | None:
     judge = Judge(profile, OBSERVABILITY)
     for event in events:
         violation = judge.saw(event)

@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.replay import RecordedCommand
 
-__all__ = ["Material", "varied"]
+__all__ = ["Material", "vary"]
 
 MOST_CHANGES: Final = 4
 LONGEST_OUTAGE: Final = 6
@@ -47,7 +47,7 @@ class Material:
             self.values[type(thing), name].append(getattr(thing, name))
 
 
-def varied(
+def vary(
     commands: Sequence[RecordedCommand],
     partitions: Sequence[int],
     material: Material,
@@ -117,14 +117,14 @@ class _Author:
             other = "c2" if recorded.connection == "c1" else "c1"
             self.commands[place] = attrs.evolve(recorded, connection=other)
         elif isinstance(command, v.Send | v.Schedule):
-            message = self._altered(command.message)
+            message = self._alter(command.message)
             self.commands[place] = attrs.evolve(
                 recorded, command=attrs.evolve(command, message=message)
             )
         else:
-            self.commands[place] = attrs.evolve(recorded, command=self._altered(command))
+            self.commands[place] = attrs.evolve(recorded, command=self._alter(command))
 
-    def _altered(self, thing: Any) -> Any:
+    def _alter(self, thing: Any) -> Any:
         names = [name for name in _fields(thing) if self.material.values[type(thing), name]]
         if not names:
             return thing
@@ -187,7 +187,7 @@ class _Author:
         chosen = self.random.sample(paths, min(2, len(paths)))
         for _ in range(2):
             for path in chosen:
-                for command in _shown(path):
+                for command in _peek_and_describe(path):
                     self.put(len(self.commands), command)
             self.put(len(self.commands), v.AdvanceClock(duration=self.random.choice(PAUSES)))
 
@@ -214,7 +214,7 @@ def _paths(commands: Iterable[v.Command]) -> Iterator[str]:
                 yield v.subscription_path(topic, name)
 
 
-def _shown(path: str) -> Iterator[v.Command]:
+def _peek_and_describe(path: str) -> Iterator[v.Command]:
     yield v.GetQueue(queue=path)
     yield v.GetTopic(topic=path)
     yield v.Peek(queue=path, count=20)

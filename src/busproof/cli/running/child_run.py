@@ -182,7 +182,7 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
     root = root or RUNS
     if name is not None:
         check_run_name(name, root)
-    return _made(root / (name or new_name(adapter)))
+    return _make_folder(root / (name or new_name(adapter)))
 
 
 def check_run_name(name: str, root: Path = RUNS) -> None:
@@ -197,7 +197,7 @@ def check_run_name(name: str, root: Path = RUNS) -> None:
             f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
         )
     if (root / name).exists():
-        raise _taken(root / name)
+        raise _folder_error(root / name)
 
 
 def new_name(adapter: str) -> str:
@@ -208,11 +208,11 @@ def new_name(adapter: str) -> str:
     return f"{stamp}-{os.getpid()}-{kind}".rstrip("-")
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise _taken(folder) from None
+        raise _folder_error(folder) from None
     except OSError as error:
         raise HistoryError(
             f"cannot make {folder}: {error.strerror}; run busproof in a folder that can be written"
@@ -220,7 +220,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _taken(folder: Path) -> UsageError:
+def _folder_error(folder: Path) -> UsageError:
     return UsageError(f"there is a run {folder}; choose another --name or remove it")
 
 
@@ -293,7 +293,7 @@ def _result(folder: Path) -> Recorded | None:
 
 
 def _refuse_empty(finished: Finished, folder: Path) -> None:
-    kept = _kept_traceback(folder) if finished.messages and finished.code != USAGE else ""
+    kept = _keep_traceback(folder) if finished.messages and finished.code != USAGE else ""
     if finished.interrupted or finished.messages:
         shutil.rmtree(folder, ignore_errors=True)
     if finished.interrupted:
@@ -304,7 +304,7 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
     raise UsageError(text) if finished.code == USAGE else AdapterError(text)
 
 
-def _kept_traceback(folder: Path) -> str:
+def _keep_traceback(folder: Path) -> str:
     """Keep the log if it has the traceback of a broken factory; return where, for a message."""
     kept = folder.parent.parent / ADAPTER_ERROR
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from busproof.adapters.amqp.target import Target
     from busproof.cli.running.child_run import Request
 
-__all__ = ["MOST", "Work", "agreed", "agreed_to", "work_of"]
+__all__ = ["MOST", "Work", "ask_consent", "confirm_plan", "work_of"]
 
 ADAPTER: Final = "BUSPROOF_ADAPTER"
 """Environment variable that passes the address, including its key, to the run's process."""
@@ -67,7 +67,7 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
 
 
 @contextmanager
-def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
+def ask_consent(request: "Request", *, yes: bool) -> Iterator["Request"]:
     """Yield the request once the user agrees to use the namespace; clean the namespace afterwards.
 
     Raises:
@@ -84,16 +84,16 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
 
     target, run = target_of(name), run_names.new_run()
     work = work_of(request, disposable=target.disposable)
-    agreed_to(_plan(target, run_names.prefix_of(run, 0)[:-2], work), yes=yes)
+    confirm_plan(_plan(target, run_names.prefix_of(run, 0)[:-2], work), yes=yes)
     before = dict(os.environ)
     os.environ |= {run_names.RUN: run, ADAPTER: name}
     try:
         yield attrs.evolve(request, adapter=f"env:{ADAPTER}")
     finally:
         for variable in (run_names.RUN, ADAPTER):
-            _restored(variable, before.get(variable))
+            _restore(variable, before.get(variable))
         if not target.plain:
-            _cleaned(target, run)
+            _clean(target, run)
 
 
 def _plan(target: "Target", prefix: str, work: str) -> str:
@@ -110,7 +110,7 @@ def _plan(target: "Target", prefix: str, work: str) -> str:
     )
 
 
-def agreed_to(plan: str, *, yes: bool) -> None:
+def confirm_plan(plan: str, *, yes: bool) -> None:
     """Print the plan of a run in a namespace, and ask for consent.
 
     Raises:
@@ -127,14 +127,14 @@ def agreed_to(plan: str, *, yes: bool) -> None:
         raise UsageError("nothing was done to the namespace")
 
 
-def _restored(variable: str, value: str | None) -> None:
+def _restore(variable: str, value: str | None) -> None:
     if value is None:
         os.environ.pop(variable, None)
     else:
         os.environ[variable] = value
 
 
-def _cleaned(target: "Target", run: str) -> None:
+def _clean(target: "Target", run: str) -> None:
     """Remove what an unfinished run has left, and print what was removed."""
     from busproof.adapters.amqp.remote import remove_entities
 

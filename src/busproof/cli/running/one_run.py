@@ -17,8 +17,8 @@ from busproof.cli.failures import Failure, failures
 from busproof.cli.frame import Options
 from busproof.cli.running import child_run, rehearsed_run
 from busproof.cli.running.child_run import Recorded
-from busproof.cli.running.consent import agreed
-from busproof.cli.running.repeat import with_commands
+from busproof.cli.running.consent import ask_consent
+from busproof.cli.running.repeat import add_commands
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.history.files import load
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from busproof.cli.known_failures import Known
     from busproof.cli.running.child_run import Counted, Finished, Request
 
-__all__ = ["Conducted", "conducted", "interrupted"]
+__all__ = ["Conducted", "conduct", "interrupt_error"]
 
 _ERRORS_TOLD: Final = 4
 """Maximum number of kinds of adapter errors to print; the history has all."""
@@ -56,7 +56,7 @@ class Conducted:
     scenarios: tuple[Scenario, ...]
 
 
-def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
+def conduct(args: Options, request: "Request", known: "Known") -> Conducted:
     """Run and judge, without reporting.
 
     Raises:
@@ -69,49 +69,49 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     check_name(args.adapter)
     if args.name is not None:
         child_run.check_run_name(args.name)
-    with agreed(request, yes=args.yes) as agreed_request:
+    with ask_consent(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
         began, start = datetime.now(tz=UTC), time.monotonic()
-        finished = _recorded(agreed_request, folder)
+        finished = _record(agreed_request, folder)
         child_run.latest(folder)
     try:
-        recorded = finished.recorded or _judged_here(folder)
-        conformance = _described(_with_problems(recorded, finished), args)
-        broken = _broken(recorded, conformance)
+        recorded = finished.recorded or _judge_here(folder)
+        conformance = _describe(_add_problems(recorded, finished), args)
+        broken = _find_failures(recorded, conformance)
     except KeyboardInterrupt:
-        raise interrupted(folder) from None
+        raise interrupt_error(folder) from None
     conformance = attrs.evolve(
         conformance, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
     )
-    conformance = with_commands(conformance, args, load_catalogue(), folder, broken, recorded.about)
+    conformance = add_commands(conformance, args, load_catalogue(), folder, broken, recorded.about)
     return Conducted(
-        conformance=required.held_to(known.mark(conformance), args),
+        conformance=required.require(known.mark(conformance), args),
         folder=folder,
         broken=broken,
         scenarios=recorded.scenarios,
     )
 
 
-def interrupted(folder: Path) -> HistoryError:
+def interrupt_error(folder: Path) -> HistoryError:
     """Return the error for an interrupt between the recording and the verdicts."""
     return HistoryError(
         f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
     )
 
 
-def _described(conformance: Conformance, args: Options) -> Conformance:
+def _describe(conformance: Conformance, args: Options) -> Conformance:
     """Return the verdicts with the details of the implementation that options give."""
     values = {name: getattr(args, name) for name in ("commit", "url", "contact")}
     facts = {name: text for name, text in values.items() if text is not None}
     return attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, **facts))
 
 
-def _broken(recorded: Recorded, conformance: Conformance) -> tuple[Failure, ...]:
+def _find_failures(recorded: Recorded, conformance: Conformance) -> tuple[Failure, ...]:
     catalogue = load_catalogue()
     return tuple(failures(recorded.header, conformance, catalogue, recorded.replays))
 
 
-def _judged_here(folder: Path) -> Recorded:
+def _judge_here(folder: Path) -> Recorded:
     """Judge a history whose process could not say what it has found."""
     from busproof.judging.verdicts import conformance as judge_history  # half a second, seldom used
 
@@ -133,7 +133,7 @@ def _details(scenarios: Sequence[Scenario]) -> Iterator[str]:
             yield scenario.ended.detail
 
 
-def _recorded(request: "Request", folder: Path) -> "Finished":
+def _record(request: "Request", folder: Path) -> "Finished":
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -197,7 +197,7 @@ def _how_far(counted: "Counted") -> str:
     return f"rehearsing, {done}" if counted.rehearsing else done
 
 
-def _with_problems(recorded: Recorded, finished: "Finished") -> Conformance:
+def _add_problems(recorded: Recorded, finished: "Finished") -> Conformance:
     conformance = recorded.conformance
     problems = [*conformance.problems, *finished.messages, *_errors(recorded.errors)]
     if finished.interrupted:
@@ -212,13 +212,13 @@ def _errors(broken: Sequence[str]) -> Iterator[str]:
     """Yield the errors of scenarios, one of each kind, with the end of the adapter's log."""
     # Sentences that differ only in numbers, such as process ids, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
-    details = [_shortened(detail) for detail in reversed(kinds.values())]
+    details = [_shorten(detail) for detail in reversed(kinds.values())]
     yield from details[:_ERRORS_TOLD]
     if details[_ERRORS_TOLD:]:
         yield f"{len(details) - _ERRORS_TOLD} more kinds of errors are in the run's history"
 
 
-def _shortened(detail: str) -> str:
+def _shorten(detail: str) -> str:
     """Return the first sentence of a detail, with the end of the log in it."""
     message, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
     log = " | ".join(below[1:][-_LOG_TOLD:])

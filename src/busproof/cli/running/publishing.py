@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from busproof.cli.running.one_run import Conducted
     from busproof.history.conformance import Conformance
 
-__all__ = ["printed", "published", "report", "terminal", "written"]
+__all__ = ["publish", "report", "terminal", "try_printing", "try_writing"]
 
 
 def report(done: "Conducted", *, allure: bool = False) -> None:
@@ -50,7 +50,7 @@ def _write_allure(done: "Conducted") -> None:
     write_environment(folder, public)
 
 
-def published(
+def publish(
     conformance: "Conformance",
     args: Options,
     write: Callable[[], None],
@@ -63,14 +63,14 @@ def published(
     """
     from busproof.history.conformance import ExitCode
 
-    was_printed, done = printed(lambda: _print(conformance, args)), written(write)
+    was_printed, done = try_printing(lambda: _print(conformance, args)), try_writing(write)
     github.annotate_verdicts([conformance])
     code = conformance.exit_code
     complete = failures.write(conformance) and was_printed and done
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
 
 
-def written(write: Callable[[], None]) -> bool:
+def try_writing(write: Callable[[], None]) -> bool:
     """Call a function that writes; if it fails, print why. Return whether it succeeded."""
     try:
         write()
@@ -80,7 +80,7 @@ def written(write: Callable[[], None]) -> bool:
     return True
 
 
-def printed(write: Callable[[], None]) -> bool:
+def try_printing(write: Callable[[], None]) -> bool:
     """Call a function that prints; if it fails, report why. Return whether it succeeded."""
     try:
         write()

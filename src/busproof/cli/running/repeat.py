@@ -14,10 +14,10 @@ from busproof.cli.running.consent import ADAPTER
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.spec import Catalogue
 
-__all__ = ["with_commands"]
+__all__ = ["add_commands"]
 
 
-def with_commands(
+def add_commands(
     conformance: Conformance,
     args: Options,
     catalogue: Catalogue,
@@ -47,7 +47,7 @@ def with_commands(
     terms = list(_terms(args, conformance, catalogue))
     return attrs.evolve(
         conformance,
-        again=_shell([*terms, *_asked(args, conformance)]),
+        again=_shell([*terms, *_repeated_options(args, conformance)]),
         rules=tuple(
             rule
             if rule.counterexample is None
@@ -75,23 +75,23 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
     for name, reading in subject.readings.items():
         if defaults.get(name) != reading:
             yield from ("--reading", f"{name}={reading}")
-    yield from _given(args, "oracle", "timeout")
+    yield from _given_options(args, "oracle", "timeout")
     if args.yes:
         yield "--yes"
 
 
-def _asked(args: Options, conformance: Conformance) -> Iterator[str]:
+def _repeated_options(args: Options, conformance: Conformance) -> Iterator[str]:
     """Yield the options that name what was run, including the seed that was drawn."""
     for rule in args.rule:
         yield from ("--rule", rule)
-    yield from _given(args, "replay", "only", "profile", "minutes")
+    yield from _given_options(args, "replay", "only", "profile", "minutes")
     if args.source is not None:
         yield from ("--from", args.source)
     if conformance.explored is not None and conformance.explored.seed is not None:
         yield from ("--seed", str(conformance.explored.seed))
 
 
-def _given(args: Options, *names: str) -> Iterator[str]:
+def _given_options(args: Options, *names: str) -> Iterator[str]:
     for name in names:
         if getattr(args, name) is not None:
             yield from (f"--{name}", str(getattr(args, name)))

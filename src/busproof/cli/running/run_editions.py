@@ -9,7 +9,7 @@ import attrs
 from busproof.cli import github, known_failures
 from busproof.cli.console import write_aside
 from busproof.cli.frame import Options
-from busproof.cli.running.publishing import printed, report, terminal, written
+from busproof.cli.running.publishing import report, terminal, try_printing, try_writing
 from busproof.cli.running.run_options import request_from
 from busproof.errors import UsageError
 
@@ -31,7 +31,7 @@ def run_editions(args: Options) -> int:
         ConformanceError: a run could not begin, or an option applies to a single run only.
     """
     from busproof.cli.running.child_run import check_run_name, new_name
-    from busproof.cli.running.one_run import conducted  # the catalogue alone starts faster
+    from busproof.cli.running.one_run import conduct  # the catalogue alone starts faster
     from busproof.spec import load
 
     _refuse(args)
@@ -47,13 +47,13 @@ def run_editions(args: Options) -> int:
         one.edition, one.name, one.format = edition.id, f"{name}-{edition.id}", "json"
         # Consent to the first run covers all of them.
         one.yes = args.yes or bool(runs)
-        ran = conducted(one, request_from(one, one.adapter), failures)
-        runs.append(_reported(ran, allure=args.allure))
+        ran = conduct(one, request_from(one, one.adapter), failures)
+        runs.append(_report(ran, allure=args.allure))
         write_aside(f"Report: {ran.folder}")
-    shown = printed(lambda: _print(runs, catalogue, args))
+    shown = try_printing(lambda: _print(runs, catalogue, args))
     github.annotate_verdicts(runs)
     page = Path("reports") / "runs" / f"{name}.html"
-    done = written(lambda: _write_page(runs, catalogue, page))
+    done = try_writing(lambda: _write_page(runs, catalogue, page))
     if done:
         write_aside(f"Page: {page}")
     codes = {int(run.exit_code) for run in runs} | (set() if shown and done else {3})
@@ -70,12 +70,12 @@ def _refuse(args: Options) -> None:
             raise UsageError(f"--{name} belongs to one run; name an edition, or leave it out")
 
 
-def _reported(done: "Conducted", *, allure: bool) -> "Conformance":
+def _report(done: "Conducted", *, allure: bool) -> "Conformance":
     """Write the files of a run and return its verdicts, as incomplete if writing failed."""
     from busproof.history.conformance import ExitCode
 
     conformance = done.conformance
-    if written(lambda: report(done, allure=allure)) or conformance.exit_code is not ExitCode.OK:
+    if try_writing(lambda: report(done, allure=allure)) or conformance.exit_code is not ExitCode.OK:
         return conformance
     return attrs.evolve(conformance, exit_code=ExitCode.INCOMPLETE)
 

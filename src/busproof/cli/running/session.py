@@ -157,7 +157,7 @@ class Session:
         self._request = request
         self._catalogue = load_catalogue()
         self._names, self._settled = names, settled
-        self._cases, loaded = _loaded(request, names)
+        self._cases, loaded = _load(request, names)
         # A forked worker has all of it already.
         self._shared = (self._cases, loaded) if _FORKS else None
         self._workers: list[_Worker] = []
@@ -763,13 +763,11 @@ def _work(
             other.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
-        found = shared if isinstance(shared, tuple) else _loaded(request, shared)
+        found = shared if isinstance(shared, tuple) else _load(request, shared)
         work(connection, request, *found)
 
 
-def _loaded(
-    request: Request, names: Set[str] | None
-) -> tuple[Sequence[Case], Sequence[Definition]]:
+def _load(request: Request, names: Set[str] | None) -> tuple[Sequence[Case], Sequence[Definition]]:
     """Return the cases of a run, and the definitions of their steps."""
     size = size_of(request)
     found = cases(

@@ -118,9 +118,9 @@ class Protection:
         if args.tls_cert is not None:
             if args.tls is not None:
                 raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
-            return self._spoken(args.tls_cert, args.tls_key)
+            return self._make_context(args.tls_cert, args.tls_key)
         if args.tls is not None:
-            return self._made("--tls", args.tls, *args.tls_name)
+            return self._make("--tls", args.tls, *args.tls_name)
         if args.tls_port is not None:
             raise UsageError("--tls-port is of no use without --tls or --tls-cert")
         return None
@@ -133,19 +133,19 @@ class Protection:
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
                     "choose one"
                 )
-            return self._made("--admin-tls", args.admin_tls)
+            return self._make("--admin-tls", args.admin_tls)
         if args.admin_cert is None:
             if args.admin_key is not None:
                 raise UsageError("--admin-key is of no use without --admin-cert")
             return None
-        return self._spoken(args.admin_cert, args.admin_key)
+        return self._make_context(args.admin_cert, args.admin_key)
 
-    def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
+    def _make(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import make_context
 
         return make_context((self._args.host, *names), authority, option=option)
 
-    def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
+    def _make_context(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate
 
         certificate = Certificate(chain, key)
@@ -196,7 +196,7 @@ class Protection:
                 args.keys,
                 args.control_token,
                 args.metrics_token,
-                _named(args.tls_key),
+                _read_named(args.tls_key),
             ),
         ):
             if is_exposed(source):
@@ -209,7 +209,7 @@ class Protection:
         key = rule.key if self._is_public_key(rule) else HIDDEN
         end = "UseDevelopmentEmulator=true;" if amqp_port else ""
         return (
-            f"Endpoint=sb://{in_brackets(self._args.host)}:{amqp_port or tls_port};"
+            f"Endpoint=sb://{bracket_host(self._args.host)}:{amqp_port or tls_port};"
             f"SharedAccessKeyName={rule.name};SharedAccessKey={key};{end}"
         )
 
@@ -219,10 +219,10 @@ class Protection:
         return rule.key == DEFAULT_KEYS[0].key
 
 
-def in_brackets(host: str) -> str:
+def bracket_host(host: str) -> str:
     """Return a host as addresses have it: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
-def _named(path: Path | None) -> Any:
+def _read_named(path: Path | None) -> Any:
     return None if path is None else str(path)
