@@ -90,7 +90,7 @@ class Connections:
             # Quotas depend on the number of entities, which creations and deletions change.
             self.counted.add(first)
             self.entities.update(_named(command))
-        self.whole = self.whole or command.concern is v.Concern.EVERYTHING
+        self.whole = self.whole or command.extent is v.Extent.EVERYTHING
         return first
 
     def finish(self) -> None:

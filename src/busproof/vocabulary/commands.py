@@ -60,7 +60,7 @@ from busproof.vocabulary.commands_sessions import (
     SessionCommand,
     SetSessionState,
 )
-from busproof.vocabulary.values import Concern
+from busproof.vocabulary.values import Extent
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -123,7 +123,7 @@ class BeginTransaction:
     """Begin a transaction under a name that the client chooses, unique in the namespace."""
 
     capability: ClassVar = Capability.TRANSACTIONS
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     transaction: str
 
 
@@ -132,7 +132,7 @@ class CommitTransaction:
     """Apply all sends and settlements of the transaction together."""
 
     capability: ClassVar = Capability.TRANSACTIONS
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     transaction: str
 
 
@@ -141,7 +141,7 @@ class RollBackTransaction:
     """Discard all sends and settlements of the transaction."""
 
     capability: ClassVar = Capability.TRANSACTIONS
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     transaction: str
 
 
@@ -154,7 +154,7 @@ class TakePartitionDown:
     """
 
     capability: ClassVar = Capability.OUTAGES
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))
 
@@ -164,7 +164,7 @@ class BringPartitionUp:
     """Make a partition available again, with its messages."""
 
     capability: ClassVar = Capability.OUTAGES
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))
 
@@ -174,7 +174,7 @@ class AdvanceClock:
     """Let virtual time pass, `duration` in microseconds."""
 
     capability: ClassVar = None
-    concern: ClassVar = Concern.EVERYTHING
+    extent: ClassVar = Extent.EVERYTHING
     duration: int = attrs.field(validator=attrs.validators.ge(0))
 
 

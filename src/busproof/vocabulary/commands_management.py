@@ -7,7 +7,7 @@ import attrs
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS, Concern
+from busproof.vocabulary.values import MICROSECONDS, Extent
 
 __all__ = [
     "AddRule",
@@ -44,7 +44,7 @@ class CreateQueue:
     """
 
     capability: ClassVar = None
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     partitioned: bool | None = True
     requires_session: bool = False
@@ -74,7 +74,7 @@ class RestoreQueue:
     """
 
     capability: ClassVar = Capability.LEGACY_ENTITIES
-    concern: ClassVar = Concern.QUEUE
+    extent: ClassVar = Extent.QUEUE
     queue: str
     requires_session: bool = False
     duplicate_detection: bool = False
@@ -86,7 +86,7 @@ class GetQueue:
     """Get the description of a queue or subscription; `queue` is its path."""
 
     capability: ClassVar = Capability.MANAGEMENT
-    concern: ClassVar = Concern.QUEUE
+    extent: ClassVar = Extent.QUEUE
     queue: str
 
 
@@ -95,7 +95,7 @@ class ListQueues:
     """List the names of all queues."""
 
     capability: ClassVar = Capability.MANAGEMENT
-    concern: ClassVar = Concern.EVERYTHING
+    extent: ClassVar = Extent.EVERYTHING
 
 
 @attrs.frozen(kw_only=True)
@@ -108,7 +108,7 @@ class UpdateQueue:
     """
 
     capability: ClassVar = Capability.MANAGEMENT
-    concern: ClassVar = Concern.QUEUE
+    extent: ClassVar = Extent.QUEUE
     queue: str
     partitioned: bool | None = None
     requires_session: bool | None = None
@@ -134,7 +134,7 @@ class DeleteQueue:
     """Delete a queue or a subscription with all its messages."""
 
     capability: ClassVar = Capability.MANAGEMENT
-    concern: ClassVar = Concern.QUEUE
+    extent: ClassVar = Extent.QUEUE
     queue: str
 
 
@@ -149,7 +149,7 @@ class CreateTopic:
     """
 
     capability: ClassVar = Capability.TOPICS
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     partitioned: bool | None = True
     duplicate_detection: bool = False
@@ -170,7 +170,7 @@ class GetTopic:
     """Get the description of a topic."""
 
     capability: ClassVar = Capability.TOPIC_MANAGEMENT
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
 
 
@@ -179,7 +179,7 @@ class ListTopics:
     """List the names of all topics."""
 
     capability: ClassVar = Capability.TOPIC_MANAGEMENT
-    concern: ClassVar = Concern.EVERYTHING
+    extent: ClassVar = Extent.EVERYTHING
 
 
 @attrs.frozen(kw_only=True)
@@ -190,7 +190,7 @@ class UpdateTopic:
     """
 
     capability: ClassVar = Capability.TOPIC_MANAGEMENT
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     partitioned: bool | None = None
     duplicate_detection: bool | None = None
@@ -208,7 +208,7 @@ class DeleteTopic:
     """Delete a topic with its subscriptions and all their messages."""
 
     capability: ClassVar = Capability.TOPIC_MANAGEMENT
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
 
 
@@ -217,7 +217,7 @@ class ListSubscriptions:
     """List the names of a topic's subscriptions, spelt as at their creation."""
 
     capability: ClassVar = Capability.TOPIC_MANAGEMENT
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
 
 
@@ -233,7 +233,7 @@ class CreateSubscription:
     """
 
     capability: ClassVar = Capability.TOPICS
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     subscription: str
     requires_session: bool = False
@@ -255,7 +255,7 @@ class AddRule:
     """
 
     capability: ClassVar = Capability.FILTERS
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     subscription: str
     rule: str
@@ -269,7 +269,7 @@ class RemoveRule:
     """Remove a rule from a subscription; if a transaction is named, with its commit."""
 
     capability: ClassVar = Capability.FILTERS
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     subscription: str
     rule: str
@@ -281,6 +281,6 @@ class ListRules:
     """List the rules of a subscription."""
 
     capability: ClassVar = Capability.FILTERS
-    concern: ClassVar = Concern.TOPIC
+    extent: ClassVar = Extent.TOPIC
     topic: str
     subscription: str

@@ -5,7 +5,7 @@ from typing import ClassVar, assert_never
 import attrs
 
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.values import Concern, Disposition, ReceiveMode
+from busproof.vocabulary.values import Disposition, Extent, ReceiveMode
 
 __all__ = [
     "Abandon",
@@ -29,7 +29,7 @@ class Receive:
     """Receive one message that is available now, from a session if the queue requires sessions."""
 
     capability: ClassVar = None
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
     session_id: str | None = None
@@ -43,7 +43,7 @@ class ReceiveBatch:
     """
 
     capability: ClassVar = Capability.RECEIVE_BATCHES
-    concern: ClassVar = Concern.SEVERAL_MESSAGES
+    extent: ClassVar = Extent.SEVERAL_MESSAGES
     queue: str
     count: int = attrs.field(validator=attrs.validators.ge(1))
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -58,7 +58,7 @@ class Complete:
     """
 
     capability: ClassVar = Capability.PEEK_LOCK
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -69,7 +69,7 @@ class Abandon:
     """Settle a locked message: release it, to be received again."""
 
     capability: ClassVar = Capability.PEEK_LOCK
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -80,7 +80,7 @@ class DeadLetter:
     """Settle a locked message: move it to the dead-letter queue with a reason."""
 
     capability: ClassVar = Capability.DEAD_LETTER
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     lock_token: str
     reason: str = ""
@@ -92,7 +92,7 @@ class Defer:
     """Settle a locked message: set it aside, to be received only by its sequence number."""
 
     capability: ClassVar = Capability.DEFERRAL
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     lock_token: str
     transaction: str | None = None
@@ -109,7 +109,7 @@ class SettleBatch:
     """
 
     capability: ClassVar = Capability.SETTLE_BATCHES
-    concern: ClassVar = Concern.SEVERAL_MESSAGES
+    extent: ClassVar = Extent.SEVERAL_MESSAGES
     queue: str
     lock_tokens: tuple[str, ...]
     disposition: Disposition
@@ -141,7 +141,7 @@ class DeleteBatch:
     """
 
     capability: ClassVar = Capability.DELETE_BATCH
-    concern: ClassVar = Concern.SEVERAL_MESSAGES
+    extent: ClassVar = Extent.SEVERAL_MESSAGES
     queue: str
     count: int = attrs.field(validator=attrs.validators.ge(1))
     age: int | None = None
@@ -152,7 +152,7 @@ class ReceiveDeferred:
     """Receive deferred messages by their sequence numbers: all of them, or none."""
 
     capability: ClassVar = Capability.DEFERRAL
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     sequence_numbers: tuple[int, ...]
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -164,7 +164,7 @@ class RenewLock:
     """Extend a message's lock by a full lock duration from now."""
 
     capability: ClassVar = Capability.LOCK_RENEWAL
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     lock_token: str
 
@@ -174,7 +174,7 @@ class RenewLocks:
     """Extend the locks of several messages by a full lock duration from now, in one request."""
 
     capability: ClassVar = Capability.RENEW_LOCKS
-    concern: ClassVar = Concern.SEVERAL_MESSAGES
+    extent: ClassVar = Extent.SEVERAL_MESSAGES
     queue: str
     lock_tokens: tuple[str, ...]
 
@@ -195,7 +195,7 @@ class Peek:
     """
 
     capability: ClassVar = Capability.PEEK
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     count: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     session_id: str | None = None

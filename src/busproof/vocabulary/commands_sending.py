@@ -6,7 +6,7 @@ import attrs
 
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import MICROSECONDS, Concern
+from busproof.vocabulary.values import MICROSECONDS, Extent
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -28,7 +28,7 @@ class Send:
     """
 
     capability: ClassVar = None
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     message: Message
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
@@ -43,7 +43,7 @@ class SendBatch:
     """
 
     capability: ClassVar = Capability.BATCHES
-    concern: ClassVar = Concern.SEVERAL_MESSAGES
+    extent: ClassVar = Extent.SEVERAL_MESSAGES
     queue: str
     messages: tuple[Message, ...]
     timeout: int = attrs.field(default=DEFAULT_TIMEOUT, validator=attrs.validators.gt(0))
@@ -55,7 +55,7 @@ class Schedule:
     """Send a message that is enqueued `delay` microseconds later; at once if that is past."""
 
     capability: ClassVar = Capability.SCHEDULING
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     message: Message
     delay: int
@@ -67,6 +67,6 @@ class CancelScheduled:
     """Cancel a scheduled message by the sequence number returned when it was scheduled."""
 
     capability: ClassVar = Capability.SCHEDULING
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     sequence_number: int

@@ -5,7 +5,7 @@ from typing import ClassVar
 import attrs
 
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.values import Concern
+from busproof.vocabulary.values import Extent
 
 __all__ = [
     "AcceptNextSession",
@@ -24,7 +24,7 @@ class AcceptSession:
     """Lock one session of a queue that requires sessions, for this connection."""
 
     capability: ClassVar = Capability.SESSIONS
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     session_id: str
 
@@ -34,7 +34,7 @@ class AcceptNextSession:
     """Lock any session that has messages and no holder, for this connection."""
 
     capability: ClassVar = Capability.NEXT_SESSION
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
 
 
@@ -43,7 +43,7 @@ class RenewSessionLock:
     """Renew the lock of a session, and those of the messages received in it."""
 
     capability: ClassVar = Capability.LOCK_RENEWAL
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     session_id: str
 
@@ -53,7 +53,7 @@ class CloseSession:
     """Release the lock of a session."""
 
     capability: ClassVar = Capability.SESSIONS
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     session_id: str
 
@@ -63,7 +63,7 @@ class SetSessionState:
     """Set the state of a session that this connection holds; `None` removes it."""
 
     capability: ClassVar = Capability.SESSION_STATE
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     session_id: str
     state: str | None = None
@@ -74,7 +74,7 @@ class GetSessionState:
     """Get the state of a session that this connection holds."""
 
     capability: ClassVar = Capability.SESSION_STATE
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
     session_id: str
 
@@ -84,7 +84,7 @@ class ListSessions:
     """List the ids of the sessions that have messages."""
 
     capability: ClassVar = Capability.SESSION_LISTING
-    concern: ClassVar = Concern.MESSAGES
+    extent: ClassVar = Extent.MESSAGES
     queue: str
 
 

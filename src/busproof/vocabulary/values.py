@@ -10,9 +10,9 @@ from typing import Final
 __all__ = [
     "MICROSECONDS",
     "Clock",
-    "Concern",
     "Disposition",
     "Error",
+    "Extent",
     "ReceiveMode",
     "RuleId",
     "Tier",
@@ -38,7 +38,7 @@ class Clock(StrEnum):
     REAL = "real"
 
 
-class Concern(Enum):
+class Extent(Enum):
     """What a command may concern; it decides which parts of a history are independent."""
 
     MESSAGES = "messages of the entities that it names, or these entities"

@@ -99,7 +99,7 @@ def impossible_subhistory(
 def is_separable(events: Collection[v.Event]) -> bool:
     """Return whether it is safe to leave out some of the events."""
     # Each of these kinds of events may depend on any other event.
-    if any(event.command.concern is not v.Concern.MESSAGES for event in events):
+    if any(event.command.extent is not v.Extent.MESSAGES for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
