@@ -173,7 +173,8 @@ class Model:
     def _went(
         self, request: Request, memory: Memory, script: tuple[int, ...], answer: Answer
     ) -> Went:
-        outcome, partition = answer.outcome, self._accepting_partition(request.command, answer)
+        outcome = answer.outcome
+        partition = self._accepting_partition(request.command, answer)
         changed = bool(answer.changes) or not isinstance(outcome, SILENT_FOR_CLIENTS)
         by_body = find_held(self.namespace) if changed else None
         if by_body is not None:

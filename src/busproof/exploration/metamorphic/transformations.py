@@ -144,7 +144,8 @@ class VariantChooser:
 
         `None` if no transformation changes them, or none is new.
         """
-        commands, kinds = sequence.commands, sequence.kinds
+        commands = sequence.commands
+        kinds = sequence.kinds
         entities = [
             name for name, transformation in ENTITIES.items() if transformation.suits(commands)
         ]
