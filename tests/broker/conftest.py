@@ -239,6 +239,12 @@ def anew(served: Served) -> Served:
 
 
 @pytest.fixture
+def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client's turn lasts until its requests are done, also where the process is paused."""
+    monkeypatch.setattr("busproof.broker.amqp.turns.TURN", 60.0)
+
+
+@pytest.fixture
 def name() -> str:
     """A text that no other test uses."""
     return f"n{time.monotonic_ns()}"

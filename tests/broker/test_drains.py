@@ -16,6 +16,8 @@ from busproof.vocabulary.commands import CreateQueue
 from .fuzz import frames as f
 from .fuzz import fuzzing
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 FLOW, TRANSFER, DISPOSITION, DETACH = 0x13, 0x14, 0x15, 0x16
 MESSAGE: Final = b"\x00\x53\x75\xa0\x00"
 MESSAGES: Final = 5

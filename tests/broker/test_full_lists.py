@@ -14,6 +14,8 @@ from . import raw
 from .fuzz.fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met
 from .fuzz.test_fuzz import Trial
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 EMPTY = b"\x00\x00\x00\x08\x02\x00\x00\x00"
 CLOSE = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x18\x45"
 FULL_CLOSE = b"\x00\x00\x00\x0f\x02\x00\x00\x00\x00\x53\x18\xc0\x02\x01\x40"

@@ -17,6 +17,8 @@ from .fuzz.test_fuzz import Trial
 from .test_full_lists import frames, performative
 from .test_sdk_queues import emptied, sent
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 BEGIN = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x11\x45"
 MESSAGE = bytes(Message(b"body", inferred=True).encode())
 

@@ -13,6 +13,8 @@ from busproof.vocabulary.outcomes import Peeked
 from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
 from .fuzz.test_fuzz import Trial
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 BATCH = b"\x70\x80\x01\x37\x00"
 """The message format of a batch."""
 PLAIN = b"\x43"

@@ -11,6 +11,8 @@ from . import fuzzing, meant
 from .test_fuzz import Trial
 from .test_meant_fuzz import exchange, refusals
 
+pytestmark = pytest.mark.usefixtures("one_turn")
+
 
 def close(condition: bytes, description: bytes = f.NULL, info: bytes = f.NULL) -> bytes:
     """The frame that ends a connection with an error."""
