@@ -36,6 +36,7 @@ __all__ = [
     "ErrorPrecedence",
     "ForwardFailed",
     "ForwardHops",
+    "ForwardLifetime",
     "ForwardMessageId",
     "FullPartition",
     "FullUnkeyed",
@@ -60,6 +61,7 @@ __all__ = [
     "PremiumOldest",
     "PremiumUnasked",
     "QuotaEntities",
+    "QuotaExisting",
     "QuotaPremium",
     "QuotaShared",
     "QuotaSubscriptions",
@@ -260,6 +262,13 @@ class ForwardHops(Settled):
     THREE = "three"
 
 
+class ForwardLifetime(Settled):
+    """Does a forwarded message keep the time to live of the entity that it comes from?"""
+
+    ANEW = "anew"
+    KEPT = "kept"
+
+
 class ForwardMessageId(Settled):
     """Is a MessageId that was the key at the source a key at the destination?"""
 
@@ -422,6 +431,13 @@ class QuotaEntities(Settled):
 
     TEN_THOUSAND = "ten-thousand"
     THOUSAND = "thousand"
+
+
+class QuotaExisting(Settled):
+    """Do partitioned entities that exist in Premium from before count towards a limit?"""
+
+    COUNTED = "counted"
+    NOT_COUNTED = "not-counted"
 
 
 class QuotaPremium(Given):

@@ -10,7 +10,12 @@ cannot go on waits in its queue, and may be tried again when its destination is 
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.model.ambiguities import ForwardFailed, ForwardHops, ForwardMessageId
+from busproof.model.ambiguities import (
+    ForwardFailed,
+    ForwardHops,
+    ForwardLifetime,
+    ForwardMessageId,
+)
 from busproof.model.family import Family
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.state import NO_PARTITIONS, Entity, QueuedMessage
@@ -118,10 +123,7 @@ class Forwarding(Family):
             self.try_waiting(self.namespace.entities[source.settings.forward_to or ""])
 
     def deliver(self, source: Entity, message: v.Message, onward: InTransit) -> str | None:
-        """FWD-07 to FWD-13, FWD-19 to FWD-21: deliver a message, or return the reason why it stays.
-
-        At the destination its time to live starts again (FORWARD-LIFETIME).
-        """
+        """FWD-07 to FWD-13, FWD-19 to FWD-21: deliver a message, or return why it stays."""
         destination = self.namespace.entities.get(source.settings.forward_to or "")
         if destination is None:
             return "DestinationNotFound"
@@ -131,8 +133,19 @@ class Forwarding(Family):
         place = self.place(destination, message, key)
         if place is None:
             return "DestinationFull"
-        self.rules.messages.accept(destination, message, key, place, onward)
+        self.rules.messages.accept(destination, message, key, place, self.aging(source, onward))
         return None
+
+    def aging(self, source: Entity, onward: InTransit) -> InTransit:
+        """TTL-04: return what a message brings, with its source's time to live if it keeps that.
+
+        The documents do not say whether its life starts again (FORWARD-LIFETIME). A dead letter
+        has none.
+        """
+        lives = source.settings.time_to_live if source.owner is source else None
+        if lives is None or self.namespace.reading(ForwardLifetime) is ForwardLifetime.ANEW:
+            return onward
+        return onward._replace(lifetime=min(lives, onward.lifetime or lives))
 
     def key_of(self, source: Entity, destination: Entity, message: v.Message) -> Key | None:
         """FWD-08 to FWD-12: return the key of a message at its destination, as if sent there.

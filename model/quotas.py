@@ -12,6 +12,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.model.ambiguities import (
     QuotaEntities,
+    QuotaExisting,
     QuotaPremium,
     QuotaShared,
     QuotaSubscriptions,
@@ -44,14 +45,20 @@ class Quotas(Family):
         self.check_entities(kind, partitions)
 
     def check_premium(self, kind: EntityKind, partitions: int) -> None:
-        """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace."""
+        """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace.
+
+        Partitioned entities from before may count or not (QUOTA-EXISTING).
+        """
         counts, profile = self.namespace.counts, self.namespace.profile
         reading = self.namespace.reading(QuotaPremium)
         counting = reading is QuotaPremium.COUNTING
         if counting and partitions == 1 and counts.regular >= MOST_ENTITIES:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
+        limit = A_UNIT * profile.messaging_units
         there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
-        full = there >= A_UNIT * profile.messaging_units and kind is not EntityKind.SUBSCRIPTION
+        full = there >= limit and kind is not EntityKind.SUBSCRIPTION
+        if full and counts.regular < limit and not profile.is_partitioned:
+            full = self.namespace.reading(QuotaExisting) is QuotaExisting.COUNTED
         if full and reading is QuotaPremium.PER_UNIT:
             raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
         # The page on quotas has a number for Premium, and the article says that none is owed.

@@ -12,7 +12,9 @@ from busproof.model.ambiguities import (
     ActionKeys,
     DeferredExpiry,
     EmptyKey,
+    ForwardLifetime,
     QuotaEntities,
+    QuotaExisting,
     Reading,
     ScheduledCopies,
     Settled,
@@ -28,7 +30,9 @@ REGISTER = {ambiguity.id: set(ambiguity.choices) for ambiguity in catalogue().am
 UNNAMED = {
     ActionKeys: {ActionKeys.ADDED},
     DeferredExpiry: {DeferredExpiry.DEAD_LETTERED},
+    ForwardLifetime: {ForwardLifetime.KEPT},
     QuotaEntities: {QuotaEntities.THOUSAND},
+    QuotaExisting: {QuotaExisting.COUNTED},
     ScheduledCopies: set(ScheduledCopies),
 }
 """Readings that a profile cannot name, but a bus may follow if the profile says `either`."""
@@ -91,6 +95,16 @@ def test_size_that_a_tier_lacks_may_be_replaced_by_any_other() -> None:
         if isinstance(answer.outcome, v.Done)
     ]
     assert [5, 4, 3, 2, 1] == granted
+
+
+def test_what_premium_has_from_before_may_count() -> None:
+    """QUOTA-EXISTING: beside 999 queues, one more from before may be the thousandth."""
+    bus = Bus(profile(tier="premium", QUOTA_PREMIUM="per-unit"))
+    bus.done(v.RestoreQueue(queue="old"))
+    for number in range(999):
+        bus.create(f"q{number}", partitioned=False)
+    wanted = v.CreateQueue(queue="r", partitioned=False)
+    assert {"Done", "Refused"} == answers(bus, wanted)
 
 
 def test_dead_letter_of_a_transfer_may_be_dropped_but_not_one_of_the_queue() -> None:

@@ -212,3 +212,25 @@ def test_bus_may_leave_dead_letters_where_they_are() -> None:
     dead_letter_of(bus, "m")
     bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.ACTIVE))
     assert [] == bus.bodies("r")
+
+
+def test_forwarded_message_may_keep_the_time_to_live_of_its_source() -> None:
+    """FORWARD-LIFETIME: one page says so, another that it arrives as if it was sent there."""
+    bus = Bus()
+    bus.create("d")
+    bus.create("q", forward_to="d", time_to_live=30 * SECOND)
+    command = v.Send(queue="q", message=v.Message(body="m"))
+    ends = set()
+    for _, _answer in ways(bus.namespace, command, "c1"):
+        (message,) = bus.namespace.entities["d"].messages.values()
+        ends.add(message.expires_at)
+    assert {None, 30 * SECOND} == ends
+
+
+def test_with_one_reading_a_forwarded_message_lives_anew() -> None:
+    bus = Bus(profile(FORWARD_LIFETIME="anew"))
+    bus.create("d", time_to_live=40 * SECOND)
+    bus.create("q", forward_to="d", time_to_live=30 * SECOND)
+    bus.send("m")
+    (message,) = bus.namespace.entities["d"].messages.values()
+    assert 40 * SECOND == message.expires_at
