@@ -256,7 +256,7 @@ class Agreement:
         if not views:
             start = command.from_sequence_number
             return not (made.messages if start is None else self._is_behind(entity, command, start))
-        if len(views) > command.count or any(self._is_before_start(command, one) for one in views):
+        if len(views) > command.count or self.shows_what_is_before(event):
             return False
         candidates = [
             [
@@ -298,11 +298,31 @@ class Agreement:
                 return True
         return False
 
-    @staticmethod
-    def _is_before_start(command: v.Peek, view: v.MessageView) -> bool:
-        start = command.from_sequence_number
-        number = view.sequence_number
-        return start is not None and number is not None and number < start
+    def shows_what_is_before(self, event: v.Event) -> bool:
+        """PART-20: return whether a peek shows a message before its starting number.
+
+        Partitions may follow one another in any order (PEEK-CONTINUES).
+        """
+        start = getattr(event.command, "from_sequence_number", None)
+        if start is None or not isinstance(event.outcome, v.Peeked):
+            return False
+        profile = self._namespace.profile
+        entity = self._namespace.entities.get(getattr(event.command, "queue", ""))
+        is_one_line = profile.readings.get("PEEK-CONTINUES") == "by-number" or (
+            entity is not None and not entity.settings.partitioned
+        )
+        return any(
+            number is not None
+            and number < start
+            and (
+                is_one_line
+                or (
+                    profile.numbers_name_partitions
+                    and number >> v.SEQUENCE_BITS == start >> v.SEQUENCE_BITS
+                )
+            )
+            for number in (view.sequence_number for view in event.outcome.messages)
+        )
 
     def _peekable(self, entity: Entity, command: v.Peek) -> Iterable[Numbered]:
         """Yield the messages that a peek may show, active ones first, in order of their numbers.

@@ -56,7 +56,6 @@ class Bindings:
     ) -> None:
         self._only_number = only_number
         self._namespace = namespace
-        self._strict = strict
         self._numbers_show_partitions = numbers_show_partitions
         unique = namespace.profile.readings.get("SEQUENCE-UNIQUE")
         self._numbers_recur = unique == "per-partition" and not numbers_show_partitions

@@ -432,9 +432,29 @@ class Guide(Noting):
         """Return whether a moment has passed; at the moment itself, either answer is right."""
         first, last = self.window
         late = self.slack + self.clocks.lateness(self.place or "", moment, STOPPED)
+        if self.is_exact and self._is_released_near(moment, now):
+            return self._has_outlived_lock(moment, now)
         if self.is_exact or moment + late < first or moment - self.slack > last:
             return moment <= now
         return self.take("SLACK", (moment <= now, moment > now), self.place)
+
+    def _is_released_near(self, moment: int, now: int) -> bool:
+        """Return whether a lock ends at about the moment at which its message expires."""
+        queued = self.firing
+        return (
+            isinstance(queued, QueuedMessage)
+            and queued.state is ACTIVE
+            and moment == queued.expires_at
+            and abs(moment - now) <= 2 * self.slack > 0
+        )
+
+    def _has_outlived_lock(self, moment: int, now: int) -> bool:
+        """TTL-06: choose whether a message has expired when its lock ends, or expires after it."""
+        queued = self.firing
+        has_expired: bool = self.take("SLACK", (moment <= now, moment > now), self.place)
+        if not has_expired and isinstance(queued, QueuedMessage):
+            queued.entity.look_at("expiry.end", moment, queued, queued.number)
+        return has_expired
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the best candidate that agrees with the recorded answer."""

@@ -41,6 +41,12 @@ WITHOUT_EFFECT: Final = (
     *(v.ListTopics, v.ListSubscriptions, v.ListRules),
 )
 
+LOCKED: Final = (
+    *(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.SettleBatch),
+    *(v.RenewLock, v.RenewLocks, v.RenewSessionLock, v.SetSessionState),
+)
+"""Requests that take effect only while a lock is held."""
+
 
 def _place(command: v.Command) -> str:
     """Return the queue or topic of a request; empty if it names none."""
@@ -144,11 +150,14 @@ class LostAnswers:
             return False
         some = False
         part = self._evidence.part_of_event(index)
+        is_advance = isinstance(event.command, v.AdvanceClock)
         waiting = [
             number
             for number, lost in self._pending.items()
             if (self._evidence.part_of_event(number) == part and self._may_show(lost, event))
             or self._took_room_of(lost, event)
+            # When time has passed, its lock may have ended.
+            or (is_advance and isinstance(lost.command, LOCKED))
         ]
         while waiting:
             sought = self._obstacles.before(event) if self._guide.is_hasty else None

@@ -58,7 +58,7 @@ STEPS_AT_LEAST: Final = 5_000
 STEPS_AN_EVENT: Final = 100
 DETOURS: Final = 50
 """Number of steps beyond one an event after which dead ends are remembered."""
-LARGE: Final = 100
+LARGE: Final = 250
 """Number of messages from which on a state is too large to be remembered at each step."""
 MANY: Final = 300
 """Number of entities, dead-letter queues among them, from which on it is, too."""
@@ -677,6 +677,9 @@ class Search:
         event = self._events[index]
         parts = frozenset((self._evidence.part_of_event(index),))
         command = event.command
+        if self._agreement.shows_what_is_before(event):
+            # Whatever caches held, such an answer would be wrong.
+            return Relevance(parts)
         if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
             # A dead letter may have been spent in the caches of its source.
             paths = {command.queue, v.owner_of(command.queue)}

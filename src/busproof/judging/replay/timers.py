@@ -56,6 +56,8 @@ EXACT: Final[Window] = (0, 0)
 ACTIVATION: Final = "scheduling.activate"
 ARRIVING: Final = (ACTIVATION, HOP, DEAD, "expiry.end", "locks.end")
 """Rules of timers after which a message may arrive somewhere, and get a number."""
+LEAVING: Final = (HOP, TOO, AGAIN, DEAD)
+"""Rules of timers after which a message is not where it was."""
 TimerKey = tuple[int, str, Any]
 
 
@@ -510,7 +512,10 @@ class Clock:
         if rule == "duplicates.forget":
             fate = evidence.fate_of_copy(index, path, thing.name[1], event)
             return timer[0] <= now if fate is None else fate
-        is_late = body is not None and evidence.is_late(index, path, body)
+        is_late = body is not None and (
+            evidence.is_late(index, path, body)
+            or (rule in LEAVING and evidence.is_shown_after(index - 1, path, body))
+        )
         is_late = is_late or (rule == ACTIVATION and self._is_behind_others(thing))
         return timer[0] <= now and not is_late
 
