@@ -23,7 +23,7 @@ RUFF_FILES := .
 TOLD = $(foreach each,audit modelcheck,$(if $(wildcard reports/$(each).json),--$(each) reports/$(each).json))
 TESTS = $(DEV)/bin/python -m pytest -n $(JOBS)
 # Together they cover every branch of their rooms.
-COVERED = tests/vocabulary tests/filters tests/model tests/oracle
+COVERED = tests/vocabulary tests/filters tests/model
 # Without coverage, which takes most of their time: others have covered the branches.
 RANDOM = $(addprefix tests/model/,test_every_way.py test_nothing_beyond.py test_transactions_across_entities.py)
 # What is installed, shipped and published: .ci/run has it beside other steps.

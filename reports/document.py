@@ -94,7 +94,6 @@ class _Document:
     problems: tuple[str, ...]
     rules: tuple[RuleVerdict, ...]
     explored: _Explored | None = None
-    unexplained: int = 0
     unjudged: tuple[Unjudged, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
     only: tuple[str, ...] = ()
@@ -125,7 +124,6 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "problems": list(conformance.problems),
         "known_failures": [_known_view(known) for known in conformance.known_failures],
         "explored": _explored_view(conformance.explored),
-        "unexplained": conformance.unexplained,
         "unjudged": [_unjudged_view(one) for one in conformance.unjudged],
         "rules": [_rule_view(rule) for rule in conformance.rules],
     }
@@ -154,7 +152,6 @@ def conformance_of(value: object) -> Conformance:
         problems=document.problems,
         known_failures=document.known_failures,
         explored=_read_explored(document.explored),
-        unexplained=document.unexplained,
         unjudged=document.unjudged,
         only=document.only,
         at=document.at,

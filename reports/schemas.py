@@ -31,7 +31,7 @@ def conformance_schema() -> Schema:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"A busproof conformance report, schema {SCHEMA}",
-        **_add_optional(_object(_report()), _replay_schema()),
+        **_add_optional(_object(_report()), _optional_schema()),
         "$defs": {
             "Rule": _describe("The verdict on one rule.", _object(_rule())),
             "Level": _describe(
@@ -118,13 +118,8 @@ def _explored_schema() -> Schema:
     }
 
 
-def _replay_schema() -> Schema:
+def _optional_schema() -> Schema:
     return {
-        "unexplained": _describe(
-            "How many scenarios are allowed, although no execution of the reference model was "
-            "found that explains them; missing in reports from before 2026-12.",
-            _COUNT,
-        ),
         "unjudged": _describe(
             "What was not judged, by reason; missing in reports from before 2026-12.",
             _list({"$ref": "#/$defs/Unjudged"}),

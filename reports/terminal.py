@@ -93,7 +93,6 @@ def show(
     screen.print_claims()
     screen.print_problems()
     screen.print_unjudged()
-    screen.print_unexplained()
     screen.print_violations()
     screen.print_summary()
 
@@ -205,19 +204,6 @@ class _Screen:
         for unjudged in self._conformance.unjudged:
             amount = overview.unjudged_amount(unjudged)
             self._indent(self._label(amount, overview.unjudged_words(unjudged)))
-
-    def print_unexplained(self) -> None:
-        """Print how many scenarios are allowed, but were not explained by the reference model."""
-        number = self._conformance.unexplained
-        if not number or not self._verbose:
-            return
-        scenarios = "scenario is" if number == 1 else "scenarios are"
-        self._indent(
-            self._text(
-                f"{number} {scenarios} allowed by the oracle alone: no execution of the reference "
-                "model was found that gives the answers"
-            )
-        )
 
     def print_violations(self) -> None:
         """Print each violation with its events, the allowed answers and the observed one."""

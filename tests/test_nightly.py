@@ -158,5 +158,5 @@ def test_every_test_at_full_size_is_in_a_part() -> None:
     """No folder of tests is forgotten."""
     source = (ROOT / "tools" / "nightly.py").read_text(encoding="utf-8")
     folders = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/*/test_*.py")}
-    assert {"tests/oracle"} <= folders
+    assert {"tests/model"} <= folders
     assert set() == {folder for folder in folders if f'"{folder}"' not in source}

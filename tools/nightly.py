@@ -98,7 +98,7 @@ ON_ANY_BUS: Final = "tests/steps/test_features_are_sound.py"
 ON_OTHER_TERMS: Final = "tests/cli/test_terms.py"
 PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "tests": (
-        tests("tests/vocabulary", "tests/filters", "tests/model", "tests/oracle"),
+        tests("tests/vocabulary", "tests/filters", "tests/model"),
         tests("tests/spec", "tests/history", "tests/reports"),
         tests(
             "tests/adapters",

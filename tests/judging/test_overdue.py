@@ -140,8 +140,7 @@ def test_real_clock_is_not_judged_by_the_order_of_recording() -> None:
     assert heard.blamed == ()
 
 
-def test_oracle_is_not_asked_what_is_overdue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("busproof.judging.second_opinion.accept")
+def test_what_is_overdue_breaks_the_rule_by_which_it_comes() -> None:
     assert checked(*FORWARDED, *WAITED).blamed == ()
     assert checked(*FORWARDED, *WAITED, wrong=never, kind=v.Received).blamed == ("FWD-01",)
 

@@ -14,7 +14,6 @@ from exploring import accusation, explored
 
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Tier
@@ -28,7 +27,7 @@ EDITION = "cs-2020-12"
 CATALOGUE = load()
 CHOICES = {each.id: each.choices for each in CATALOGUE.ambiguities}
 MOST_SETS = 50
-GAVE_UP = f"more than {STATES_LIMIT} states"
+GAVE_UP = "too many executions of the model"
 MOST_GIVEN_UP = 2 if FULL else 0
 """With many ambiguities open at once, the judge may give up on a sequence, once for each oracle."""
 TIERS = tuple(Tier) if FULL else (Tier.STANDARD,)

@@ -21,7 +21,6 @@ from busproof.history import files
 from busproof.history.records import Ended, Oracle, Record, ScenarioVerdict
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged
-from busproof.judging.second_opinion import STATES_LIMIT
 from busproof.spec import load
 from busproof.steps.source_sequences import SourceSequences
 from busproof.vocabulary.outcomes import Event
@@ -38,23 +37,23 @@ WHOLE = 10
 """Whole explorations of each shard, with the sequences of scenarios that are transformed."""
 REAL_SEQUENCES = 3200 if FULL else 4
 WITHOUT_VERDICT = (
-    f"more than {STATES_LIMIT} states",
     "the overlapping requests have too many possible orders",
     "too many executions of the model",
 )
+GIVEN_UP = {"hostile": 0.25, "random": 0.001, "round-robin": 0.001}
+"""Greatest share of few sequences without a verdict; of many hostile ones it is about a tenth."""
 HURRIED_SEQUENCES = 4000 if FULL else 20
 AT_ONCE = 16 if FULL else 1
 """Processes in which time passes: on a real clock most of it is waiting."""
 
 
-def accusations(adapter: v.Adapter, seed: int, sequences: int) -> list[str]:
+def accusations(adapter: v.Adapter, seed: int, sequences: int, share: float = 0.001) -> list[str]:
     """What the oracles object to in an exploration."""
     profile = profile_for(load(), partitions=(16, 3, 4, 2)[seed % 4])
     found = explored(adapter, seed=seed, profile=profile, sequences=sequences, rules=sequences)
     assert sequences == len(found.sequences)
-    return decided(
-        [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
-    )
+    said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
+    return decided(said, share)
 
 
 def decided(said: Sequence[str], share: float = 0.001) -> list[str]:
@@ -71,7 +70,8 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
     """Hostile: last partition first, slack on every timer, cached, empty, lost, late answers."""
     seed = NIGHT * SHARDS + shard
     adapter = ModelAdapter(policy=policy, seed=seed)
-    assert [] == accusations(adapter, seed, SEQUENCES[policy] // SHARE // SHARDS)
+    sequences = SEQUENCES[policy] // SHARE // SHARDS
+    assert [] == accusations(adapter, seed, sequences, GIVEN_UP[policy])
 
 
 @pytest.mark.slow

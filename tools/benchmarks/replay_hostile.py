@@ -85,7 +85,7 @@ def judge(sums: Sums, events: Sequence[v.Event], profile: v.Profile) -> None:
     sums.events += len(events)
     sums.explained += explanation.is_found
     sums.steps += explanation.steps
-    sums.judged += judge.is_explained and judge.violation is None
+    sums.judged += not judge.exhausted and judge.violation is None
     sums.replaying += replayed - began
     sums.judging += judged - replayed
     sums.executing += executed - judged

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONS", "run"]
 
-ROOMS: Final = ("model", "mutants", "oracle", "judging", "features", "steps")
+ROOMS: Final = ("model", "mutants", "judging", "features", "steps")
 """Folders whose sources determine the result of a mutant."""
 
 

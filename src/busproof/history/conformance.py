@@ -208,8 +208,6 @@ class Conformance:
         problems: sentences on why the run is incomplete.
         known_failures: the entries of the run's list, if it had one.
         explored: what the run explored; `None` if it did not explore.
-        unexplained: how many scenarios are allowed, although no execution of the reference model
-            was found that explains them.
         unjudged: what was not judged, by reason; empty if everything was.
         only: the rules and families that the run was limited to; empty if it was not limited.
         at: when the run began, in UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
@@ -227,7 +225,6 @@ class Conformance:
     problems: tuple[str, ...] = ()
     known_failures: tuple[KnownFailure, ...] = ()
     explored: Explored | None = None
-    unexplained: int = 0
     unjudged: tuple[Unjudged, ...] = ()
     only: tuple[str, ...] = ()
     at: str = ""

@@ -1,7 +1,7 @@
 """Decomposition of a history into parts that can be judged independently.
 
 **Independent parts.** A request concerns one queue with its dead letters, a topic with its
-subscriptions, or a transaction and the queues of its sends. What the oracle knows of one queue does
+subscriptions, or a transaction and the queues of its sends. What is known of one queue does
 not depend on another queue unless a transaction or forwarding relates them. So a history has an
 order in which every answer was allowed exactly if each part has one. An order of the whole gives an
 order of each part by leaving out the other events. The orders of the parts can be merged by the

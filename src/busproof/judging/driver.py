@@ -122,7 +122,7 @@ class Driver:
         try:
             return self._judge.saw(event)
         except AssertionError as error:
-            # An assertion that fails in the oracle is a defect of busproof, and not of the bus.
+            # An assertion that fails in the judge is a defect of busproof, and not of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
     def complaint(self, event: v.Event, violation: Violation) -> NotConforming:

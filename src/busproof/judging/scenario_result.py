@@ -64,7 +64,6 @@ class Heard:
         shown: the indices of these events in the scenario.
         exhausted: why there is no verdict; empty if there is one.
         goals: the coverage goals that its events reached.
-        is_unexplained: whether it is allowed, but the reference model does not explain it.
         unjudged: the name of a reason to each entity with how many of its events it concerns.
         uncreated: entities that are used and never created, although nothing says that they were
             there before.
@@ -82,7 +81,6 @@ class Heard:
     shown: tuple[int, ...] = ()
     exhausted: str = ""
     goals: Met = attrs.field(factory=Met)
-    is_unexplained: bool = False
     unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
     uncreated: tuple[str, ...] = ()
 
@@ -137,7 +135,6 @@ def joined(one: Part, other: Part) -> Part:
         evidence=evidence,
         events=events,
         exhausted=first.heard.exhausted or second.heard.exhausted,
-        is_unexplained=first.heard.is_unexplained or second.heard.is_unexplained,
         goals=goals,
         **_not_judged(first, second),
     )
@@ -215,8 +212,8 @@ class Checker:
     def heard(self, scenario: Scenario, judge: Judge | None) -> Heard:
         """Return the result of a scenario that was judged while it ran, without judging it again.
 
-        It is judged again only where the judge of a run knows less than that of a recording: if a
-        later answer reveals the partition of a send, if requests overlap, or if it gave up.
+        It is judged again only where the judge of a run knows less than that of a recording: if
+        requests overlap, or if it gave up.
 
         Args:
             scenario: the whole scenario.
@@ -225,11 +222,8 @@ class Checker:
         events = scenario.events
         if _has_nothing_to_judge(scenario):
             return _heard(scenario)
-        profile, real = self.terms.profile, self._observability.clock is v.Clock.REAL
+        real = self._observability.clock is v.Clock.REAL
         if judge is None or judge.exhausted or (real and not follow_one_another(events)):
-            return self.check(scenario)
-        late = profile.numbers_name_partitions and not judge.is_explained
-        if late and with_late_witnesses(events) != events:
             return self.check(scenario)
         found = result_of(judge)
         return self._result(scenario, attrs.evolve(found, overdue=None) if real else found)
@@ -264,7 +258,6 @@ class Checker:
             heard,
             evidence=dict(judged.evidence),
             exhausted=judged.exhausted,
-            is_unexplained=judged.is_unexplained,
             goals=met(in_order, judged.decided),
         )
         failed = _has_failed(scenario)

@@ -150,8 +150,6 @@ class Summary:
         goals: the coverage goals that were reached.
         interrupted: sentences about scenarios in which the run stopped, with their first places.
         exhausted: sentences about why some scenarios have no verdict, with their first places.
-        unexplained: how many scenarios the oracle alone allows: no execution of the reference model
-            was found that explains them.
         unjudged: the name of a reason to each entity with how many of its events were not judged.
         uncreated: entities that are used and never created, with the first place of each.
         cut: whether the last line of a history was incomplete and left out.
@@ -170,7 +168,6 @@ class Summary:
     goals: Met = attrs.field(factory=Met)
     interrupted: dict[str, int] = attrs.field(factory=dict)
     exhausted: dict[str, int] = attrs.field(factory=dict)
-    unexplained: int = 0
     unjudged: dict[str, dict[str, int]] = attrs.field(factory=dict)
     uncreated: dict[str, int] = attrs.field(factory=dict)
     cut: bool = False
@@ -199,7 +196,6 @@ class Summary:
             self.explored += heard.events
         self.metamorphic += heard.feature == METAMORPHIC
         self._end(place, heard)
-        self.unexplained += heard.is_unexplained
         add_counts(self.unjudged, heard.unjudged)
         for name in heard.uncreated:
             _earliest(self.uncreated, name, place)
@@ -227,7 +223,6 @@ class Summary:
         self.endings += other.endings
         self.goals.add(other.goals)
         self.cut = self.cut or other.cut
-        self.unexplained += other.unexplained
         add_counts(self.unjudged, other.unjudged)
         for ending, number in other.unnamed.items():
             self.unnamed[ending] = self.unnamed.get(ending, 0) + number

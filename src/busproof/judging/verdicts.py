@@ -143,7 +143,6 @@ def verdicts(
         exit_code=exit_code(rules, problems),
         problems=problems,
         explored=explored,
-        unexplained=summary.unexplained,
         unjudged=tuple(_count_unjudged(summary, rules)),
         only=header.rules,
     )

@@ -29,7 +29,7 @@ finally:
     profile.disable()
     print("calls", sum(each.callcount for each in profile.getstats()))
 """
-NOT_NEEDED: Final = ("busproof.mutants", "busproof.oracle", "hypothesis", "pytest", "structlog")
+NOT_NEEDED: Final = ("busproof.mutants", "hypothesis", "pytest", "structlog")
 
 
 @contextmanager

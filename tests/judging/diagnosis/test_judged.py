@@ -23,7 +23,7 @@ def test_a_violation_after_alike_messages_is_charged_to_its_own_rule() -> None:
     judge = Judge(recorder.profile, recorder.observability)
     for event in recorder.events:
         judge.saw(event)
-    assert judge.is_explained
+    assert not judge.exhausted
     assert judge.violation is None
     at = recorder.events[-1].called
     wrong = v.Complete(queue="q", lock_token="none")

@@ -5,7 +5,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.judging.replay.choices_made import Choice, next_script
-from busproof.judging.replay.explanation import explain, explain_to_go_on
+from busproof.judging.replay.explanation import explain, explain_to_go_on, hasty_budget
 from busproof.judging.replay.relevance import Relevance
 from busproof.judging.replay.search import Ended, Search
 from busproof.spec import load
@@ -269,7 +269,8 @@ def test_queues_whose_creation_is_not_answered_take_room() -> None:
         create = v.CreateQueue(queue=f"q{count}", partitioned=True)
         full = v.Refused(error=v.Error.QUOTA_EXCEEDED)
         story.that(create, LOST if count % 30 == 7 else full if count == 99 else DONE)
-    explanation = explain_to_go_on(story.events, story.profile, story.observability)[0]
+    steps = hasty_budget(len(story.events))
+    explanation = explain_to_go_on(story.events, story.profile, story.observability, steps)[0]
     assert explanation.ended is Ended.EXPLAINED
     assert explanation.steps <= len(story.events) + 4
 

@@ -18,7 +18,7 @@ from busproof.judging.linearization.long_subhistories import OnRealClock, imposs
 from busproof.judging.linearization.message_subhistories import diagnose_path, impossible_subhistory
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.explanation import LONGEST as LONGEST_AGAIN
-from busproof.judging.replay.explanation import hasty_budget
+from busproof.judging.replay.explanation import hasty_budget, too_many_executions
 from busproof.judging.replay.long_histories import LONG, search_piecewise, too_far_back
 from busproof.judging.replay.orders import follow_one_another
 from busproof.judging.replay.search import Ended, Search
@@ -55,7 +55,6 @@ class Judged:
             show it, with the wrong one last.
         exhausted: why there is no verdict; empty if there is one.
         steps: how many events the search tried.
-        is_unexplained: whether the events are allowed, but only the oracle says so.
         overdue: the first violation that only the time between allowed events shows; only on a
             virtual clock.
     """
@@ -66,7 +65,6 @@ class Judged:
     order: Sequence[int] = ()
     exhausted: str = ""
     steps: int = 0
-    is_unexplained: bool = False
     overdue: Violation | None = None
 
 
@@ -148,7 +146,6 @@ def _together(events: Sequence[v.Event], results: list[Judged]) -> Judged:
         order=order,
         exhausted=exhausted,
         steps=sum(part.steps for part in results),
-        is_unexplained=any(part.is_unexplained for part in results),
     )
 
 
@@ -300,7 +297,6 @@ def result_of(judge: Judge) -> Judged:
         order=range(taken if judge.violation is None else taken + 1),
         exhausted=judge.exhausted,
         steps=taken,
-        is_unexplained=judge.is_unexplained,
         overdue=judge.overdue,
     )
 
@@ -311,10 +307,12 @@ def _allowed(events: int) -> int:
 
 
 def _too_many(search: Search, events: Sequence[v.Event]) -> str:
-    found = f"none was found that goes on after {search.furthest} events"
     if follow_one_another(events):
-        return f"too many executions of the model are possible to try them all; {found}"
-    return f"the overlapping requests have too many possible orders to try them all; {found}"
+        return too_many_executions(search.furthest)
+    return (
+        "the overlapping requests have too many possible orders to try them all; "
+        f"none was found that goes on after {search.furthest} events"
+    )
 
 
 def _evidence(decided: Iterable[tuple[v.RuleId, ...]]) -> Counter[v.RuleId]:

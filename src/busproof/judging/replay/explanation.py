@@ -15,7 +15,7 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.across import Across
 from busproof.judging.garbage import seldom_collected
 from busproof.judging.liveness import Patience
-from busproof.judging.replay.evidence import independent_parts, messages_of, views_of
+from busproof.judging.replay.evidence import independent_parts
 from busproof.judging.replay.long_histories import KEEPS
 from busproof.judging.replay.recollection import Before
 from busproof.judging.replay.search import Ended, Executed, Search
@@ -25,16 +25,12 @@ __all__ = [
     "LONGEST",
     "Ended",
     "Explanation",
-    "budget_of",
     "explain",
     "explain_to_go_on",
     "explanation_by",
     "hasty_budget",
-    "is_doubtful",
-    "is_replayed",
-    "look_alike",
-    "too_late",
-    "too_many_alike",
+    "proper_budget",
+    "too_many_executions",
 ]
 
 LONGEST: Final = 100_000
@@ -42,10 +38,10 @@ LONGEST: Final = 100_000
 
 STEPS_AT_LEAST: Final = 300
 STEPS_AN_EVENT: Final = 2
-"""Budget of a search after which the oracle is asked for a second opinion."""
+"""Budget of a hasty search, which finds most executions and most proofs that there is none."""
 
-ACCUSED: Final = 3
-"""How many such budgets it is worth to be sure before a bus is accused."""
+PROPER: Final = 5
+"""How many such budgets it is worth to be sure before there is no verdict."""
 
 
 @attrs.frozen(kw_only=True)
@@ -170,6 +166,7 @@ def explain_to_go_on(
     events: Sequence[v.Event],
     profile: v.Profile,
     observability: v.Observability,
+    steps: int,
     forgiven: int | None = None,
 ) -> tuple[Explanation, Search | None]:
     """Look for an execution that can be continued with further events.
@@ -178,6 +175,7 @@ def explain_to_go_on(
         events: all events so far.
         profile: the profile of the namespace.
         observability: what the observer sees.
+        steps: the budget of each search.
         forgiven: the index of the first event at which nothing is overdue, however late.
 
     Returns:
@@ -186,11 +184,10 @@ def explain_to_go_on(
     """
     patience = Patience(events, forgiven)
     search = Search(events, profile, observability, patience=patience, keeps=KEEPS)
-    steps = hasty_budget(len(events))
     ended = search.run(steps)
     if ended is Ended.EXPLAINED:
         return explanation_by(search), search
-    if ended is Ended.IMPOSSIBLE:
+    if ended is Ended.IMPOSSIBLE or len(independent_parts(events)) == 1:
         nothing = Explanation(ended=ended, stuck_at=search.stuck_at, steps=search.steps)
         return nothing, None
     return explain(events, profile, observability, steps=steps, forgiven=forgiven), None
@@ -208,57 +205,22 @@ def explanation_by(search: Search) -> Explanation:
 
 
 def hasty_budget(events: int) -> int:
-    """Return the steps after which a replay of this many events asks for a second opinion."""
+    """Return the steps after which a hasty search of this many events gives up."""
     return STEPS_AT_LEAST + STEPS_AN_EVENT * events
 
 
-def budget_of(events: Sequence[v.Event]) -> int | None:
-    """Return the steps that an accusation is worth; `None` for the usual ones.
+def proper_budget(events: int) -> int:
+    """Return the steps after which there is no verdict on a history of this many events."""
+    return PROPER * hasty_budget(events)
 
-    Without messages that look alike the oracle's word counts if the replay gives up, so a long
-    search would only delay it.
+
+def too_many_executions(events: int) -> str:
+    """Return why there is no verdict if no search finds an execution or proves that there is none.
+
+    Args:
+        events: how many events can be explained.
     """
-    return None if look_alike(events) else ACCUSED * hasty_budget(len(events))
-
-
-def is_replayed(observability: v.Observability) -> bool:
-    """Return whether a replay can decide: it needs every event of a history."""
-    return not observability.partial and not observability.left_out
-
-
-def is_doubtful(explanation: Explanation, events: Sequence[v.Event]) -> bool:
-    """Return whether an accusation is doubtful: messages look alike, and the replay gave up.
-
-    A message that the last answer shows and that nobody has sent looks like none.
-    """
-    if explanation.ended is not Ended.GAVE_UP or not look_alike(events):
-        return False
-    sent = {message.body for event in events for message in messages_of(event.command)}
-    return all(view.body in sent for view in views_of(events[-1].outcome))
-
-
-def too_many_alike(steps: int) -> str:
-    """Return why there is no verdict on messages that look alike after so many steps."""
     return (
-        "messages look alike, and neither an execution that explains the answers nor the proof "
-        f"that there is none was found in {steps:,} steps; different bodies or "
-        "MessageIds would distinguish them"
+        "too many executions of the model are possible to try them all; "
+        f"none was found that goes on after {events} events"
     )
-
-
-def too_late(steps: int) -> str:
-    """Return why there is no verdict on answers that may have come too late after so many steps."""
-    return (
-        "neither an execution in which everything comes in time nor the proof that there is none "
-        f"was found in {steps:,} steps"
-    )
-
-
-def look_alike(events: Sequence[v.Event]) -> bool:
-    """Return whether some messages of a history can only be told apart by their numbers."""
-    sent = Counter(
-        attrs.evolve(message, size=None, stands_in=False, time_to_live=None)
-        for event in events
-        for message in messages_of(event.command)
-    )
-    return any(count > 1 for count in sent.values())
