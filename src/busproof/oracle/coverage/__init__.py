@@ -1,1 +1,0 @@
-"""Coverage: the rules that an allowed answer exercises; it never decides what is allowed."""

@@ -1,1 +1,0 @@
-"""Diagnosis: the rules that a violation breaks."""

@@ -1,1 +1,0 @@
-"""Entities that forward their messages, or their dead letters (FWD)."""

@@ -1,1 +1,0 @@
-"""Management of entities: creation, updates, descriptions, lists, deletion, subscription rules."""

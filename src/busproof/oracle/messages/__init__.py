@@ -1,1 +1,0 @@
-"""Requests about messages: send, receive, peek, settle, schedule, with sessions or without."""

@@ -1,1 +1,0 @@
-"""Limits on entities, messages and namespaces (SIZE, LIMIT, QUOTA)."""

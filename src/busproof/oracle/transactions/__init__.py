@@ -1,1 +1,0 @@
-"""Transactions: sends and settlements in them, and how they end (TXN)."""
