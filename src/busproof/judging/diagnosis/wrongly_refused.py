@@ -116,6 +116,7 @@ def of_send(scene: Scene) -> Iterator[v.RuleId]:
         (topic and scene.deleted_subscriptions(entity.path), "TOPIC-23"),
         (scene.own_outages and topic and key is None, "TOPIC-11"),
         (scene.own_outages and key is None, "KEY-15"),
+        (topic and key is not None and _was_in_another_outage(scene, message), "TOPIC-07"),
         (scene.own_outages, "PART-02"),
         (scene.other_outages, "PART-05"),
         (topic and not scene.own_outages, "TOPIC-04"),
@@ -123,6 +124,18 @@ def of_send(scene: Scene) -> Iterator[v.RuleId]:
         (key is None and command.timeout <= SHORT_TIMEOUT, "KEY-25"),
         (entity.settings.partitioned and key is None, "FEAT-05"),
         (message.message_id is not None, "KEY-12"),
+    )
+
+
+def _was_in_another_outage(scene: Scene, message: v.Message) -> bool:
+    """Return whether an outage that is over refused a message with the same key."""
+    keys = message.session_id, message.partition_key
+    outages = scene.asked(v.BringPartitionUp)
+    return bool(scene.own_outages and outages) and any(
+        isinstance(one.outcome, v.Refused)
+        and keys == (one.command.message.session_id, one.command.message.partition_key)
+        for one in scene.asked(v.Send)
+        if isinstance(one.command, v.Send)
     )
 
 

@@ -6,13 +6,14 @@ bound (`bindings`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.judging.replay.bindings import Bindings, Numbered
 from busproof.judging.replay.descriptions import Descriptions
 from busproof.judging.replay.errors import Errors
-from busproof.judging.replay.evidence import Evidence
+from busproof.judging.replay.evidence import Evidence, views_of
 from busproof.judging.replay.guide import Guide
 from busproof.judging.replay.open_answers import OpenAnswers
 from busproof.judging.replay.open_rules import is_same_rule, with_values_of
@@ -323,6 +324,18 @@ class Agreement:
             )
             for number in (view.sequence_number for view in event.outcome.messages)
         )
+
+    def shows_another_number(self, event: v.Event) -> bool:
+        """SEQ-04: return whether a message is shown with another number than it has."""
+        path = getattr(event.command, "queue", "")
+        for view in views_of(event.outcome):
+            if view.sequence_number is None or view.state is v.MessageState.SCHEDULED:
+                continue
+            records = list(islice(self._bindings.ever(path, view.body), 2))
+            known = self._bindings.number_of(records[0]) if len(records) == 1 else None
+            if known is not None and known != view.sequence_number:
+                return True
+        return False
 
     def _peekable(self, entity: Entity, command: v.Peek) -> Iterable[Numbered]:
         """Yield the messages that a peek may show, active ones first, in order of their numbers.

@@ -421,6 +421,18 @@ class Evidence:
             for one in messages_of(event.command)
         )
 
+    def may_have_come_before(self, path: str, body: str, event: v.Event) -> bool:
+        """Return whether nothing shows that a message came after one that is sent now."""
+        if getattr(event.command, "queue", "") != path:
+            return False
+        numbers = [
+            (self._active[place, body], self._active.get((place, one.body)))
+            for place in self._copies.get((base_path(path), body), ())
+            for one in messages_of(event.command)
+            if (place, body) in self._active
+        ]
+        return any(other is None or self._is_before(own, other) for own, other in numbers)
+
     def _is_before(self, own: int | None, other: int | None) -> bool:
         """SEQ-01: return whether one number surely was assigned before another one."""
         if own is None or other is None:

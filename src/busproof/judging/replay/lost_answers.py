@@ -150,14 +150,15 @@ class LostAnswers:
             return False
         some = False
         part = self._evidence.part_of_event(index)
-        is_advance = isinstance(event.command, v.AdvanceClock)
+        command = event.command
+        ahead = command.duration if isinstance(command, v.AdvanceClock) else 0
         waiting = [
             number
             for number, lost in self._pending.items()
             if (self._evidence.part_of_event(number) == part and self._may_show(lost, event))
             or self._took_room_of(lost, event)
             # When time has passed, its lock may have ended.
-            or (is_advance and isinstance(lost.command, LOCKED))
+            or (ahead and isinstance(lost.command, LOCKED))
         ]
         while waiting:
             sought = self._obstacles.before(event) if self._guide.is_hasty else None
@@ -178,7 +179,7 @@ class LostAnswers:
             self._namespace.journal.drop(self._pending, chosen)
             waiting.remove(chosen)
             back = self._guide.consider_lost(chosen, lost)
-            since = self._clock.stretch(lost.called)
+            since = self._clock.stretch(lost.called, min(ahead, self._lock_of(lost)))
             self._guide.sought = None if sought is None else self._obstacles.removed(lost, sought)
             self._execute(lost)
             self._guide.sought = None
@@ -186,6 +187,11 @@ class LostAnswers:
             back()
             some = True
         return some
+
+    def _lock_of(self, lost: v.Event) -> int:
+        """Return for how long a lock may still be held while the clock is advanced."""
+        entity = self._namespace.entities.get(getattr(lost.command, "queue", ""))
+        return 0 if entity is None else entity.settings.lock_duration
 
     def _execute(self, event: v.Event) -> None:
         self._unseen.recognise(event)
@@ -215,7 +221,7 @@ class LostAnswers:
         return any(
             one.message_id is not None and one.message_id == message.message_id
             for one in messages_of(event.command)
-        ) or self._evidence.came_before(lost.command.queue, message.body, event)
+        ) or self._evidence.may_have_come_before(lost.command.queue, message.body, event)
 
     def _took_a_turn(self, lost: v.Send, event: v.Event) -> bool:
         """ROUND-ROBIN: return whether a lost message may have gone where one would go that is sent.

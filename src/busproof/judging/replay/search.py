@@ -677,7 +677,8 @@ class Search:
         event = self._events[index]
         parts = frozenset((self._evidence.part_of_event(index),))
         command = event.command
-        if self._agreement.shows_what_is_before(event):
+        agreement = self._agreement
+        if agreement.shows_what_is_before(event) or agreement.shows_another_number(event):
             # Whatever caches held, such an answer would be wrong.
             return Relevance(parts)
         if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
@@ -724,6 +725,9 @@ class Search:
         if self._lost.take_effect(index, event):
             self._clock.fire(event, may_matter)
         if is_advance and isinstance(event.command, v.AdvanceClock):
+            is_lost = isinstance(event.outcome, v.Indeterminate)
+            if is_lost and not guide.take("ANSWER-LOST", (True, False), None):
+                return True
             namespace.journal.touch(namespace)
             namespace.now += event.command.duration
             return True

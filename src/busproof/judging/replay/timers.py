@@ -237,15 +237,19 @@ class Clock:
         """Forget the timers of what is gone."""
         self._timers.forget(floor)
 
-    def stretch(self, called: int) -> Callable[[], None]:
+    def stretch(self, called: int, ahead: int = 0) -> Callable[[], None]:
         """Let what comes next have happened at any time since a request.
+
+        Args:
+            called: when the request was made, in microseconds.
+            ahead: how much later than now it may happen, too.
 
         Returns:
             What ends this.
         """
         timers, before, serial = self._timers, self._timers.uncertain, self._timers.serial
         early = max(self._namespace.now - called, before[0])
-        timers.uncertain = timers.since = (early, before[1])
+        timers.uncertain = timers.since = (early, before[1] + ahead)
 
         def back() -> None:
             timers.uncertain = timers.since = before

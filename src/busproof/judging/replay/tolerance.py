@@ -163,18 +163,23 @@ class TolerantSizes(Sizes):
     def reserve(self, entity: Entity, partition: int, size: int) -> None:
         """SIZE-14: note bytes that may take room already, such as those of a transaction."""
         if size > 0:
-            place = (entity.owner, partition)
-            self.namespace.journal.put(self._ever, place, self._ever.get(place, 0) + size)
+            self._note(entity, partition, size)
+
+    def _note(self, entity: Entity, partition: int, size: int) -> None:
+        """Note bytes in an entity; a copy may take room of its topic, too (COPIES-SIZE)."""
+        topic, under, _ = entity.owner.path.partition(v.SUBSCRIPTIONS)
+        for owner in (entity.owner, self.namespace.entities.get(topic) if under else None):
+            if owner is not None:
+                place = (owner, partition)
+                self.namespace.journal.put(self._ever, place, self._ever.get(place, 0) + size)
 
     def move(self, entity: Entity, partition: int, other: int, size: int) -> None:
         """Count the bytes of a message in another partition, as if they had never been here."""
-        journal = self.namespace.journal
         for number, change in ((partition, -size), (other, size)):
             counters = entity.partitions[number]
-            journal.touch(counters)
+            self.namespace.journal.touch(counters)
             counters.bytes += change
-            place = (entity, number)
-            journal.put(self._ever, place, self._ever.get(place, 0) + change)
+            self._note(entity, number, change)
 
     def surely_has_room(self, entity: Entity, size: int) -> bool:
         """Return whether a message surely fits into whichever partition, and always has."""
@@ -193,7 +198,7 @@ class TolerantSizes(Sizes):
         # Each copy of a topic's message may take room there (COPIES-SIZE).
         copies = max(len(owner.subscriptions or ()), 1)
         size *= copies
-        ever = [self._ever.get((owner, number), 0) * copies for number in range(count)]
+        ever = [self._ever.get((owner, number), 0) for number in range(count)]
         if sum(ever) + 2 * size < LITTLE:
             return True
         margin = max(size, LARGEST_MESSAGE) + OVERHEAD * MANY
