@@ -402,6 +402,11 @@ class Guide(Noting):
         shown = self._evidence.partitions_of_body(body, [path])
         return [place for place in shown if place < partitions]
 
+    @property
+    def sees_partitions(self) -> bool:
+        """Whether the observer sees the partitions of messages."""
+        return self._evidence.strict
+
     def choose_refusal(self, name: str, *, is_usual: bool = False) -> bool:
         """Choose whether a request is refused for a reason that cannot be known for sure.
 

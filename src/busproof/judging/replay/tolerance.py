@@ -213,10 +213,28 @@ class TolerantSizes(Sizes):
         is_full = entity.partitions[partition].bytes >= entity.capacity or (
             self.used(entity) >= entity.capacity * count
         )
-        if is_full and self._is_bounded(entity):
+        if is_full and self._is_bounded(entity) and self._is_filled(entity, partition):
             return super().has_room(entity, partition, size // copies)
         taken = entity.partitions[partition].bytes + size // copies
         return not self._guide.choose_refusal("SIZE-07", is_usual=taken > entity.capacity)
+
+    def _is_filled(self, entity: Entity, partition: int) -> bool:
+        """Return whether what is in a partition surely is there.
+
+        Who sees no partitions knows that messages with one key share one, and no more.
+        """
+        if self._guide.sees_partitions:
+            return True
+        total = self.used(entity)
+        if total >= entity.capacity * len(entity.partitions):
+            return True
+        key = self._guide.key
+        effective_key = self.rules.keys.effective_key
+        return key is not None and entity.capacity <= sum(
+            queued.message.size or 0
+            for queued in entity.messages.values()
+            if queued.partition == partition and effective_key(entity, queued.message) == key
+        )
 
     @property
     def _guide(self) -> Guide:
