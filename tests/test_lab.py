@@ -42,7 +42,8 @@ def patch(folder: Path, *answers: int) -> None:
 
 
 def test_three_bugs_violate_five_rules(lab: Path) -> None:
-    assert violated_rules(lab) == {"KEY-03", "KEY-07", "KEY-12", "KEY-17", "PART-04"}
+    rules = (*RULES, "KEY-20")
+    assert violated_rules(lab, rules) == {"KEY-03", "KEY-12", "KEY-17", "KEY-20", "PART-04"}
 
 
 @pytest.mark.parametrize(("answer", "rules"), [(1, ("KEY-03",)), (2, ("KEY-12",))])

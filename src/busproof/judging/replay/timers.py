@@ -519,9 +519,21 @@ class Clock:
         is_late = body is not None and (
             evidence.is_late(index, path, body)
             or (rule in LEAVING and evidence.is_shown_after(index - 1, path, body))
+            or self._is_missing(timer, body)
         )
         is_late = is_late or (rule == ACTIVATION and self._is_behind_others(thing))
         return timer[0] <= now and not is_late
+
+    def _is_missing(self, timer: Timer, body: str) -> bool:
+        """Return whether nothing is found later where a timer brings a message."""
+        entity = timer[5].entity
+        targets = dict.fromkeys((HOP, TOO, AGAIN), entity.settings.forward_to)
+        target = {**targets, DEAD: entity.path + v.DEAD_LETTERS}.get(timer[4])
+        index = self._guide.index
+        return target is not None and (
+            self._evidence.is_late(index, target, body)
+            or self._evidence.is_hidden_after(index - 1, target, body)
+        )
 
     def _is_behind_others(self, thing: Any) -> bool:
         """Return whether a scheduled message most likely comes after others of its key.
