@@ -118,6 +118,7 @@ class Guide(Noting):
         assigns_message_ids: whether a client library gives messages a MessageId (KEY-13).
         is_hasty: whether the search leaves out what is unlikely, and so proves nothing: nothing is
             cached at once, but only when an answer shows it.
+        expects_delays: whether what is missing at its destination is most likely still under way.
         guesses: whether nothing showed the partition that was chosen last.
         guessed: the message without a key whose partition it is.
         fate: what becomes of a message in a cache, if that is known.
@@ -161,6 +162,7 @@ class Guide(Noting):
         self.slack = 0
         self.is_exact = False
         self.is_hasty = False
+        self.expects_delays = False
         self.firing: object = None
         self.guesses = False
         self.guessed: v.Message | None = None

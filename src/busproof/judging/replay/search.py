@@ -385,7 +385,7 @@ class Search:
             ended = self._searched(until, is_hasty=False)
         if ended is Ended.GAVE_UP:
             self._begin_again()
-            if self._searched(budget, is_hasty=True) is Ended.EXPLAINED:
+            if self._expect_delays(budget) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
             self._begin_again()
         return ended
@@ -413,6 +413,15 @@ class Search:
             if self.furthest > furthest:
                 unlikely = {**unlikely, name: reading}
         self._guide.unlikely = {}
+        return ended
+
+    def _expect_delays(self, budget: int) -> Ended:
+        """Search hastily, as if what is missing somewhere were still on its way there."""
+        self._guide.expects_delays = True
+        # The choices that have led furthest before are those of a bus that delays nothing.
+        self._guide.forget(len(self._events))
+        ended = self._searched(budget, is_hasty=True)
+        self._guide.expects_delays = False
         return ended
 
     def _begin_again(self) -> None:

@@ -519,7 +519,7 @@ class Clock:
         is_late = body is not None and (
             evidence.is_late(index, path, body)
             or (rule in LEAVING and evidence.is_shown_after(index - 1, path, body))
-            or self._is_missing(timer, body)
+            or (self._guide.expects_delays and self._is_missing(timer, body))
         )
         is_late = is_late or (rule == ACTIVATION and self._is_behind_others(thing))
         return timer[0] <= now and not is_late
