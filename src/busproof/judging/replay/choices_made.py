@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Hashable, Sequence
 
+from typing import Final
+
 import attrs
 
-__all__ = ["Choice", "Place", "Script", "next_script"]
+__all__ = ["Choice", "Place", "Script", "next_script", "without_delays"]
 
 Tag = Hashable
 """What a choice may matter to: `None` for everything, otherwise see `relevance`."""
 
 Place = tuple[int, int]
 """Position of a candidate, and the position of the candidate that is tried first."""
+
+DELAYS: Final = {"ANSWER-LATE", "SCHEDULE-DELAY", "SIZE-04"}
 
 Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
@@ -64,3 +68,15 @@ def next_script(
             before = [(other.place, other.first) for other in made[:last]]
             return [*before, (choice.place + 1, choice.first)]
     return None
+
+
+def without_delays(made: Sequence[Choice]) -> tuple[Choice, ...]:
+    """Return the choices of a step that changed nothing, as far as others might change something.
+
+    What is only put off can still happen before the next event.
+    """
+    kept = tuple(
+        attrs.evolve(choice, count=choice.place + 1) if choice.name in DELAYS else choice
+        for choice in made
+    )
+    return kept if next_script(kept) is not None else ()

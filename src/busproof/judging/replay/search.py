@@ -27,7 +27,7 @@ from busproof.judging.liveness import Patience
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
-from busproof.judging.replay.choices_made import Choice, Script, next_script
+from busproof.judging.replay.choices_made import Choice, Script, next_script, without_delays
 from busproof.judging.replay.conflicts import concerned_records, is_changed
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
@@ -503,7 +503,7 @@ class Search:
                 changed = len(journal.log) > mark
                 if changed and node.script:
                     guide.remember()
-                made = chosen if changed else ()
+                made = chosen if changed else without_delays(chosen)
                 # What is noted for coverage is no change that another choice might have avoided.
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
                 index, *others = node.queue
@@ -566,7 +566,7 @@ class Search:
                 return True
             following = next_script(self._guide.made)
             index = node.queue[0]
-            if following is None and not is_hasty:
+            if not is_hasty:
                 # What a failure depends on is asked while the state is still its own.
                 node.blame |= self._blame(index)
             journal.undo(mark)
