@@ -41,6 +41,11 @@ WITHOUT_EFFECT: Final = (
     *(v.ListTopics, v.ListSubscriptions, v.ListRules),
 )
 
+COUNTING: Final = (v.GetQueue, v.DeleteBatch)
+"""Requests whose answers say how many messages there are."""
+FINDING_SESSIONS: Final = (v.ListSessions, v.AcceptNextSession)
+"""Requests whose answers say which sessions have messages."""
+
 LOCKED: Final = (
     *(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.SettleBatch),
     *(v.RenewLock, v.RenewLocks, v.RenewSessionLock, v.SetSessionState),
@@ -206,9 +211,11 @@ class LostAnswers:
         """Return whether an event can show that a lost request has taken effect."""
         if not isinstance(lost.command, v.Send):
             return self._may_matter(lost.command, event)
-        if isinstance(event.command, v.GetQueue):
-            return True
         message = lost.command.message
+        if isinstance(event.command, COUNTING) or (
+            message.session_id is not None and isinstance(event.command, FINDING_SESSIONS)
+        ):
+            return True
         if self._took_a_turn(lost.command, event):
             return True
         # It may have taken the room that this event lacks.
