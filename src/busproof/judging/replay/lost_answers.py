@@ -209,7 +209,8 @@ class LostAnswers:
 
     def _may_show(self, lost: v.Event, event: v.Event) -> bool:
         """Return whether an event can show that a lost request has taken effect."""
-        if not isinstance(lost.command, v.Send):
+        # A transaction may have ended because a send was refused in it (TXN-AFTER-REFUSAL).
+        if not isinstance(lost.command, v.Send) or lost.command.transaction is not None:
             return self._may_matter(lost.command, event)
         message = lost.command.message
         if isinstance(event.command, COUNTING) or (

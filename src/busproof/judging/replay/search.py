@@ -252,6 +252,7 @@ class Search:
         self._trail = Trail()
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
+        self._shared: dict[Hashable, Hashable] = {}
         self._answer: Answer | None = None
         # For events that fitted nowhere: how far the search has gone back, and what came sooner.
         self._climbed: dict[int, int] = {}
@@ -675,11 +676,14 @@ class Search:
         duplicates = self.namespace.rules.duplicates
         copies = duplicates.value if isinstance(duplicates, OpenDuplicates) else None
         pending = self._lost.pending, self._partly.value, copies
-        state = state_key(self.namespace, self._bindings, self._caches, pending)
+        state = state_key(self.namespace, self._bindings, self._caches, pending, self._share)
         recalled = None if self._recollection is None else self._recollection.value
         key = (self._order.done, state, recalled)
         self._frames[-1].key = key
         return self._dead.get(key)
+
+    def _share(self, value: Hashable) -> Hashable:
+        return self._shared.setdefault(value, value)
 
     def _blame(self, index: int) -> Relevance:
         """Return what the failure of an event may depend on."""

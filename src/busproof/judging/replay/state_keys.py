@@ -5,7 +5,7 @@ one is cut. Messages that look alike make many such paths. What is left out of t
 in every state after the same events: numbers and tokens that were shown, and records that are gone.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from busproof.judging.replay.bindings import Bindings, Numbered
 from busproof.judging.replay.caches import Caches
@@ -15,9 +15,11 @@ from busproof.model.state import Entity, QueuedMessage, Transaction
 
 __all__ = ["state_key"]
 
+Share = Callable[[Hashable], Hashable]
+
 
 def state_key(
-    namespace: Namespace, bindings: Bindings, caches: Caches, pending: Hashable
+    namespace: Namespace, bindings: Bindings, caches: Caches, pending: Hashable, share: Share
 ) -> Hashable:
     """Return the state as a value that can be compared.
 
@@ -26,6 +28,8 @@ def state_key(
         bindings: the bus's numbers and tokens.
         caches: which receives may have cached messages.
         pending: the requests without an answer that have not taken effect.
+        share: returns an earlier value that equals a new one, so that states share what they have
+            in common: a step changes little of it.
     """
     identical = namespace.profile.readings.get("LIKE-REGULAR") == "identical"
     return (
@@ -35,17 +39,19 @@ def state_key(
         frozenset(namespace.readings.items()),
         frozenset(namespace.down.items()),
         tuple(
-            (path, _entity(entity, bindings, caches, identical))
+            share((path, _entity(entity, bindings, caches, identical, share)))
             for path, entity in sorted(namespace.entities.items())
         ),
         frozenset(
-            (name, _transaction(running, bindings))
+            (name, share(_transaction(running, bindings, share)))
             for name, running in namespace.transactions.items()
         ),
     )
 
 
-def _entity(entity: Entity, bindings: Bindings, caches: Caches, identical: bool) -> Hashable:
+def _entity(
+    entity: Entity, bindings: Bindings, caches: Caches, identical: bool, share: Share
+) -> Hashable:
     timers = entity.namespace.timers
     assert isinstance(timers, LooseTimers)  # noqa: S101 - a replay has no others
     messages = sorted(entity.messages.values(), key=_place)
@@ -57,12 +63,14 @@ def _entity(entity: Entity, bindings: Bindings, caches: Caches, identical: bool)
         entity.rules,
         entity.down,
         frozenset(entity.homes.items()),
-        tuple((partition.bytes, partition.arrivals) for partition in entity.partitions),
+        tuple(share((partition.bytes, partition.arrivals)) for partition in entity.partitions),
         tuple(
-            (
-                _message(queued, bindings, timers),
-                caches.since(queued),
-                identical and arrivals.index(queued.arrival),
+            share(
+                (
+                    _message(queued, bindings, timers),
+                    caches.since(queued),
+                    identical and arrivals.index(queued.arrival),
+                )
             )
             for queued in messages
         ),
@@ -118,12 +126,19 @@ def _message(queued: QueuedMessage, bindings: Bindings, timers: LooseTimers) -> 
     )
 
 
-def _transaction(running: Transaction, bindings: Bindings) -> Hashable:
+def _transaction(running: Transaction, bindings: Bindings, share: Share) -> Hashable:
     return (
         running.ended,
         running.doomed,
         tuple(
-            (bindings.kind(send.message), send.partition, send.sent, bindings.came_after(send))
+            share(
+                (
+                    bindings.kind(send.message),
+                    send.partition,
+                    send.sent,
+                    share(bindings.came_after(send)),
+                )
+            )
             for send in running.sends
         ),
         tuple(
