@@ -128,7 +128,7 @@ class Partitions(Family):
         receiver who receives and deletes may be lost to all others (CACHE-DELETE).
         """
         while self.namespace.prefers("LIFE-08", "one-more", to="enough"):
-            queued = entity.partitions[partition].line.first(entity.messages)
+            queued = self.next_to_cache(entity, partition)
             if queued is None:
                 return
             for other, cached in list(entity.caches.items()):
@@ -137,6 +137,10 @@ class Partitions(Family):
                 if not any(one.cached_by == other and one.is_there for one in cached):
                     del entity.caches[other]
             self.cache(queued, connection, mode)
+
+    def next_to_cache(self, entity: Entity, partition: int) -> QueuedMessage | None:
+        """Return the message of a partition that a front end caches next, if there is one."""
+        return entity.partitions[partition].line.first(entity.messages)
 
     def cache(self, queued: QueuedMessage, connection: str, mode: v.ReceiveMode) -> None:
         """PART-09, PART-10, CACHE-LOCK: lock a message for the cache of a front end."""

@@ -1,12 +1,11 @@
 """Choices that the search has made at one event, and the way to the next untried combination."""
 
 from collections.abc import Callable, Hashable, Sequence
-
 from typing import Final
 
 import attrs
 
-__all__ = ["Choice", "Place", "Script", "next_script", "without_delays"]
+__all__ = ["Choice", "Place", "Script", "choices_that_matter", "next_script"]
 
 Tag = Hashable
 """What a choice may matter to: `None` for everything, otherwise see `relevance`."""
@@ -14,7 +13,11 @@ Tag = Hashable
 Place = tuple[int, int]
 """Position of a candidate, and the position of the candidate that is tried first."""
 
-DELAYS: Final = {"ANSWER-LATE", "SCHEDULE-DELAY", "SIZE-04"}
+WITHOUT_LOSS: Final = {"ANSWER-LATE", "SCHEDULE-DELAY", "SIZE-04"}
+"""Choices that need not be made otherwise where nothing changed.
+
+What is put off can still happen before the next event, and a described size changes nothing.
+"""
 
 Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
@@ -70,13 +73,13 @@ def next_script(
     return None
 
 
-def without_delays(made: Sequence[Choice]) -> tuple[Choice, ...]:
+def choices_that_matter(made: Sequence[Choice]) -> tuple[Choice, ...]:
     """Return the choices of a step that changed nothing, as far as others might change something.
 
-    What is only put off can still happen before the next event.
+    There are none if no other choice might.
     """
     kept = tuple(
-        attrs.evolve(choice, count=choice.place + 1) if choice.name in DELAYS else choice
+        attrs.evolve(choice, count=choice.place + 1) if choice.name in WITHOUT_LOSS else choice
         for choice in made
     )
     return kept if next_script(kept) is not None else ()

@@ -536,7 +536,7 @@ class Guide(Noting):
         """Return what becomes of the next message in line if it is cached, `None` if it is not."""
         line = entity.partitions[partition].line
         path = entity.path
-        first = line.first(entity.messages)
+        first = next(iter(self.cacheable(entity, partition)), None)
         if first is None:
             return None
         if self._is_hidden(first):
@@ -549,6 +549,25 @@ class Guide(Noting):
             return None
         given = self._evidence.next_given(self.index, path, first.message.body)
         return "lost" if given is None or given.connection == self.connection else "kept"
+
+    def cacheable(self, entity: Entity, partition: int) -> list[QueuedMessage]:
+        """Return the messages that a front end may cache next, the most likely one first.
+
+        It takes the messages of a partition in their order. Where nobody sees which partition a
+        message is in, only those of one key surely have an order.
+        """
+        available = entity.partitions[partition].line.available(entity.messages)
+        if self._evidence.strict:
+            return list(islice(available, 1))
+        effective_key = self._namespace.rules.keys.effective_key
+        firsts: dict[Hashable, QueuedMessage] = {}
+        for queued in islice(available, CONSIDERED):
+            key = effective_key(entity, queued.message)
+            firsts.setdefault(queued if key is None else key, queued)
+        return sorted(
+            firsts.values(),
+            key=lambda queued: not (self._is_hidden(queued) or self._was_counted(queued)),
+        )
 
     def _is_hidden(self, queued: QueuedMessage) -> bool:
         """Return whether a message is never shown again, although none is left."""

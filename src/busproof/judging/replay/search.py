@@ -2,8 +2,8 @@
 
 Depth first, in place: each event is executed with the guide's choices, and if the answer agrees
 with the record, the next one follows. At a dead end the journal undoes everything back to the last
-choice that may matter to it, and its next candidate is tried. A step that changed nothing leaves no
-choice behind. If overlapping requests leave their order open, the order is one more choice.
+choice that may matter to it, and its next candidate is tried. If overlapping requests leave their
+order open, the order is one more choice.
 
 Of a long history, only the last steps can be undone; the others are kept as what they show (see
 `floor`). A dead end then proves nothing, because other choices before might have avoided it.
@@ -27,7 +27,7 @@ from busproof.judging.liveness import Patience
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
-from busproof.judging.replay.choices_made import Choice, Script, next_script, without_delays
+from busproof.judging.replay.choices_made import Choice, Script, choices_that_matter, next_script
 from busproof.judging.replay.conflicts import concerned_records, is_changed
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
@@ -104,7 +104,7 @@ class Frame:
     Attributes:
         mark: the journal's mark before it.
         index: the event that it executed.
-        made: its choices; empty if it changed nothing.
+        made: its choices; empty if neither they nor others would change anything.
         chosen: its choices, for the explanation.
         rules: the rules that it shows.
         others: events that may come here instead, best first.
@@ -504,7 +504,7 @@ class Search:
                 changed = len(journal.log) > mark
                 if changed and node.script:
                     guide.remember()
-                made = chosen if changed else without_delays(chosen)
+                made = chosen if changed else choices_that_matter(chosen)
                 # What is noted for coverage is no change that another choice might have avoided.
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
                 index, *others = node.queue
