@@ -456,6 +456,7 @@ class Search:
         self.furthest = 0
         self.longest_path = self.waiting = ()
         self._dead.clear()
+        self._shared.clear()
         self._climbed.clear()
         self._lessons.clear()
         index = min(self._order.first, *(frame.index for frame in frames))
