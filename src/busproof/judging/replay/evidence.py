@@ -402,6 +402,11 @@ class Evidence:
         """Return the first number that is shown of a message that is not only scheduled."""
         return self._active.get((path, body))
 
+    def number_on_arrival(self, path: str, body: str) -> int | None:
+        """Return the first number of an active message, or of a copy if it came to a topic."""
+        places = (path, *sorted(self._copies.get((path, body), ())))
+        return next((number for at in places if (number := self._active.get((at, body)))), None)
+
     def waits_after(self, index: int, path: str, body: str) -> bool:
         """Return whether a message is shown as scheduled after an event."""
         return self._last_scheduled.get((path, body), -1) > index

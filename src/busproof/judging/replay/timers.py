@@ -480,7 +480,7 @@ class Clock:
         path = thing.entity.path
         target = {ACTIVATION: path, HOP: thing.entity.settings.forward_to}
         there = target.get(timer[4], path + v.DEAD_LETTERS)
-        return self._evidence.first_active(there or "", thing.message.body)
+        return self._evidence.number_on_arrival(there or "", thing.message.body)
 
     def _is_called_for(self, timer: Timer, event: v.Event) -> bool:
         """Return whether a timer most likely has fired before an event.
