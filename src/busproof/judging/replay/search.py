@@ -384,11 +384,8 @@ class Search:
         if ended is Ended.GAVE_UP:
             self._begin_again()
             ended = self._searched(until, is_hasty=False)
-        if ended is Ended.GAVE_UP:
-            self._begin_again()
-            if self._expect_delays(budget) is Ended.EXPLAINED:
-                return Ended.EXPLAINED
-            self._begin_again()
+        if ended is Ended.GAVE_UP and self._is_found_hastily(budget):
+            return Ended.EXPLAINED
         return ended
 
     def _read_in_turn(self, until: int) -> Ended:
@@ -416,14 +413,22 @@ class Search:
         self._guide.unlikely = {}
         return ended
 
-    def _expect_delays(self, budget: int) -> Ended:
-        """Search hastily, as if what is missing somewhere were still on its way there."""
+    def _is_found_hastily(self, budget: int) -> bool:
+        """Search hastily; at last as if what is missing somewhere were still on its way there."""
+        self._begin_again()
+        half = (budget - self.steps) // HASTY
+        if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
+            return True
+        self._begin_again()
         self._guide.expects_delays = True
         # The choices that have led furthest before are those of a bus that delays nothing.
         self._guide.forget(len(self._events))
         ended = self._searched(budget, is_hasty=True)
         self._guide.expects_delays = False
-        return ended
+        if ended is Ended.EXPLAINED:
+            return True
+        self._begin_again()
+        return False
 
     def _begin_again(self) -> None:
         self.namespace.journal.undo(0)
@@ -505,7 +510,9 @@ class Search:
                 changed = len(journal.log) > mark
                 if changed and node.script:
                     guide.remember()
-                made = chosen if changed else choices_that_matter(chosen)
+                outcome = self._events[node.queue[0]].outcome
+                is_refused = isinstance(outcome, v.Refused)
+                made = chosen if changed else choices_that_matter(chosen, is_refused=is_refused)
                 # What is noted for coverage is no change that another choice might have avoided.
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
                 index, *others = node.queue
