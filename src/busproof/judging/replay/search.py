@@ -351,6 +351,7 @@ class Search:
     def run(self, steps: int | None = None) -> Ended:
         """Search until there is a result, for at most this many steps more.
 
+        At last another straight way is tried, which takes a step for each event.
         A hasty search goes back to the likely cause of each dead end. It leaves ways out, so only
         the other one proves anything. Where the order of requests is open it comes first, elsewhere
         if the other one has spent its part of the budget.
@@ -416,14 +417,15 @@ class Search:
     def _is_found_hastily(self, budget: int) -> bool:
         """Search hastily; at last as if what is missing somewhere were still on its way there."""
         self._begin_again()
-        half = (budget - self.steps) // HASTY
-        if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
+        if self._searched(budget, is_hasty=True) is Ended.EXPLAINED:
             return True
         self._begin_again()
         self._guide.expects_delays = True
         # The choices that have led furthest before are those of a bus that delays nothing.
         self._guide.forget(len(self._events))
-        ended = self._searched(budget, is_hasty=True)
+        # It leads on at once or never, so it needs little beside the budget.
+        more = len(self._events.kept) + DETOURS
+        ended = self._searched(self.steps + more, is_hasty=True)
         self._guide.expects_delays = False
         if ended is Ended.EXPLAINED:
             return True
