@@ -192,15 +192,23 @@ class Forwarding(Family):
     ) -> None:
         """FWD-17 to FWD-21, FWD-32: keep a message that cannot be forwarded as a dead letter.
 
-        Two pages of the documents name different places for it (FORWARD-FAILED).
+        Two pages of the documents name different places for it (FORWARD-FAILED). Where dead letters
+        are forwarded, it was seen to stay nevertheless (FWD-36).
         """
         failed = transit._replace(reason=reason)
+        dead_letters = source.dead_letters
         transfers = source.transfers
         if (
             transfers is not None
             and self.namespace.reading(ForwardFailed) is ForwardFailed.TRANSFER
         ):
             self.rules.messages.enqueue(transfers, message, partition, failed)
+        elif (
+            dead_letters is not None
+            and dead_letters.settings.forward_to is not None
+            and self.namespace.prefers("FWD-36", "stays", to="forwarded")
+        ):
+            self.rules.messages.enqueue(dead_letters, message, partition, failed)
         else:
             self.rules.dead_letters.enqueue(source, message, partition, failed)
 

@@ -214,6 +214,23 @@ def test_bus_may_leave_dead_letters_where_they_are() -> None:
     assert [] == bus.bodies("r")
 
 
+def test_what_cannot_be_forwarded_may_stay_where_dead_letters_are_forwarded() -> None:
+    """FWD-36: users saw a message of too many hops there."""
+    bus = Bus(profile(FORWARD_FAILED="dead-letter"))
+    bus.create("dead")
+    bus.create("r")
+    bus.create("q", forward_to="r", forward_dead_letters_to="dead")
+    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
+    command = v.Send(queue="q", message=v.Message(body="m"))
+    places = [
+        path
+        for _ in ways(bus.namespace, command, "c1")
+        for path, entity in bus.namespace.entities.items()
+        if entity.messages
+    ]
+    assert {"dead", DEAD} == set(places)
+
+
 def test_forwarded_message_may_keep_the_time_to_live_of_its_source() -> None:
     """FORWARD-LIFETIME: one page says so, another that it arrives as if it was sent there."""
     bus = Bus()
