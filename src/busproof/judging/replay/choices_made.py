@@ -18,9 +18,6 @@ WITHOUT_EFFECT: Final = frozenset({"ANSWER-LATE", "SCHEDULE-DELAY", "SIZE-04"})
 
 What is put off can still happen before the next event, and a described size changes nothing.
 """
-REFUSED_WITH_EFFECT: Final = frozenset({"DEFERRED-EXPIRY"})
-"""Choices by which a request may change something though it is refused."""
-
 Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
 
@@ -75,23 +72,13 @@ def next_script(
     return None
 
 
-def choices_that_matter(made: Sequence[Choice], *, is_refused: bool) -> tuple[Choice, ...]:
+def choices_that_matter(made: Sequence[Choice]) -> tuple[Choice, ...]:
     """Return the choices of a step that changed nothing, as far as others might change something.
 
     There are none if no other choice might.
-
-    Args:
-        made: the choices.
-        is_refused: whether the request was refused.
     """
-
-    def matters(choice: Choice) -> bool:
-        if is_refused:
-            return choice.name in REFUSED_WITH_EFFECT
-        return choice.name not in WITHOUT_EFFECT
-
     kept = tuple(
-        choice if matters(choice) else attrs.evolve(choice, count=choice.place + 1)
+        attrs.evolve(choice, count=choice.place + 1) if choice.name in WITHOUT_EFFECT else choice
         for choice in made
     )
     return kept if next_script(kept) is not None else ()

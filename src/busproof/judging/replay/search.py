@@ -512,9 +512,10 @@ class Search:
                 changed = len(journal.log) > mark
                 if changed and node.script:
                     guide.remember()
-                outcome = self._events[node.queue[0]].outcome
-                is_refused = isinstance(outcome, v.Refused)
-                made = chosen if changed else choices_that_matter(chosen, is_refused=is_refused)
+                made = chosen
+                if not changed:
+                    is_idle = has_no_effect(self._events[node.queue[0]])
+                    made = () if is_idle else choices_that_matter(chosen)
                 # What is noted for coverage is no change that another choice might have avoided.
                 rules = () if self._answer is None else shown_by(self._coverage, self._answer)
                 index, *others = node.queue
@@ -784,6 +785,17 @@ def take_apart(namespace: Namespace, parts: Iterable[object]) -> None:
     for part in parts:
         vars(part).clear()
     dissolve(namespace)
+
+
+def has_no_effect(event: v.Event) -> bool:
+    """Return whether a request surely changed nothing: a send that was refused.
+
+    Other requests may be refused and have an effect: some locks of a batch are settled (LOCK-17),
+    an expired message becomes a dead letter (TTL-11), a transaction ends (TXN-AFTER-REFUSAL).
+    """
+    command = event.command
+    is_alone = isinstance(command, v.Send | v.SendBatch | v.Schedule) and not command.transaction
+    return is_alone and isinstance(event.outcome, v.Refused)
 
 
 def _is_anything(tag: object) -> bool:  # noqa: ARG001 - as `Relevance.includes`
