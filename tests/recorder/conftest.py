@@ -32,7 +32,7 @@ from busproof.history.records import Header
 from busproof.judging.verdicts import conformance
 from busproof.recorder.messages import Privacy
 from busproof.recorder.proxy import Place
-from busproof.recorder.recording import Kept, Ports, Recording, begun
+from busproof.recorder.recording import Kept, Ports, Recording, begin_recording
 from busproof.spec import load as load_catalogue
 
 KEY = "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=SAS_KEY_VALUE;"
@@ -124,11 +124,11 @@ def recorded(folder: Path, ports: Ports, **options: Any) -> Iterator[Recorded]:
 
     async def run() -> None:
         ended = asyncio.Event()
-        recording = await begun(folder, header(), ports, kept, found.said.append)
+        recording = await begin_recording(folder, header(), ports, kept, found.said.append)
         found.recording = recording
         found.port, found.admin_port = (*recording.ports, 0)[:2]
         ready.set_result((asyncio.get_running_loop(), ended))
-        await recording.last(ended)
+        await recording.wait_for_end(ended)
         try:
             recording.stop()
         except HistoryError as error:

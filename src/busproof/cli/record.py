@@ -46,7 +46,7 @@ async def _record(args: Options) -> int:
     from busproof.recorder.journal import Rolling  # needs the extra
     from busproof.recorder.messages import Privacy
     from busproof.recorder.proxy import place_of
-    from busproof.recorder.recording import Kept, Ports, begun
+    from busproof.recorder.recording import Kept, Ports, begin_recording
 
     @functools.cache
     def trusted() -> ssl.SSLContext:
@@ -72,7 +72,7 @@ async def _record(args: Options) -> int:
         rolling=Rolling(int(args.roll_size * MEGABYTE), args.roll_time * 60),
         receive_wait=int(args.receive_wait * 1_000_000),
     )
-    recording = await begun(args.out, _header(args), ports, kept, say)
+    recording = await begin_recording(args.out, _header(args), ports, kept, say)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -80,7 +80,7 @@ async def _record(args: Options) -> int:
     unmeasured = _serve_metrics(args, recording, judge)
     _greet(args, recording.ports, secure=ports.tls is not None)
     judging = asyncio.ensure_future(judge.go_on(args.judge)) if args.judge else None
-    await recording.last(ended)
+    await recording.wait_for_end(ended)
     if judging is not None:
         judging.cancel()
         await asyncio.wait([judging])

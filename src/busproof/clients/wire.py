@@ -14,7 +14,7 @@ from proton import Described, Message
 
 from busproof.errors import ConformanceError
 from busproof.recorder import frames as f
-from busproof.recorder.frames import Frame, Nested, Splitter, Unreadable, decoded, plain
+from busproof.recorder.frames import Frame, Nested, Splitter, Unreadable, decode_value, plain
 from busproof.recorder.links import terminus_of
 from busproof.recorder.messages import inner_messages
 
@@ -468,7 +468,7 @@ class _Reader:
 
 def described(value: Any) -> Described | None:
     """Return a described value of a frame's field, decoded; `None` if it is none."""
-    found = decoded(value) if isinstance(value, Nested) else value
+    found = decode_value(value) if isinstance(value, Nested) else value
     return found if isinstance(found, Described) else None
 
 

@@ -13,9 +13,9 @@ from busproof.adapters.amqp import managing as m
 from busproof.broker.admin.atom import Description, Unreadable, read_description
 from busproof.broker.admin.rule_descriptions import action_of, filter_of
 from busproof.recorder.names import entity_of, subscription_of
-from busproof.recorder.outcomes import rejected
+from busproof.recorder.outcomes import classify_error
 
-__all__ = ["READS", "Said", "command_of", "outcome_of", "resolved"]
+__all__ = ["READS", "Said", "command_of", "outcome_of", "resolve_command"]
 
 PARTITIONS: Final = 16
 """How many partitions an entity of Standard has."""
@@ -68,17 +68,17 @@ def command_of(said: Said, topics: "set[str]") -> v.Command | None:
     """
     path = said.path
     if said.method == "GET":
-        return _read(path, said.query)
+        return _parse_get(path, said.query)
     if RULES + "/" in path:
-        return _of_rule(said, path)
+        return _parse_rule_request(said, path)
     if said.method == "DELETE" and path and not path.startswith("$"):
         return v.DeleteTopic(topic=path) if path in topics else v.DeleteQueue(queue=path)
     if said.method == "PUT":
-        return _written(said, path)
+        return _parse_put(said, path)
     return None
 
 
-def _read(path: str, query: Mapping[str, str]) -> v.Command | None:
+def _parse_get(path: str, query: Mapping[str, str]) -> v.Command | None:
     if query.get("$skip", "0") != "0":
         return None
     if path in LISTS:
@@ -93,7 +93,7 @@ def _read(path: str, query: Mapping[str, str]) -> v.Command | None:
     return v.GetQueue(queue=path)
 
 
-def _of_rule(said: Said, path: str) -> v.Command | None:
+def _parse_rule_request(said: Said, path: str) -> v.Command | None:
     place, _, rule = path.partition(RULES + "/")
     topic, subscription = subscription_of(place)
     # The name of a rule keeps its case.
@@ -118,7 +118,7 @@ KINDS: Final[dict[str, tuple[type[Any], type[Any]]]] = {
 }
 
 
-def _written(said: Said, path: str) -> v.Command | None:
+def _parse_put(said: Said, path: str) -> v.Command | None:
     try:
         description = read_description(said.body)
         if description.kind not in KINDS:
@@ -126,7 +126,7 @@ def _written(said: Said, path: str) -> v.Command | None:
         create, update = KINDS[description.kind]
         is_update = "if-match" in said.headers
         kind = update if is_update else create
-        settings = _settings(kind, description)
+        settings = _read_settings(kind, description)
         version = said.query.get("api-version")
         if not is_update and version and version < TODAY and hasattr(kind, "api_version"):
             settings["api_version"] = version
@@ -136,7 +136,7 @@ def _written(said: Said, path: str) -> v.Command | None:
             settings["max_size"] = _size_of_each(settings["max_size"], description)
         if is_update and kind is v.UpdateQueue:
             settings.setdefault("forward_to", "")
-        return kind(**_named(kind, path), **settings)  # type: ignore[no-any-return] # one of six classes
+        return kind(**_split_path(kind, path), **settings)  # type: ignore[no-any-return] # one of six classes
     except (TypeError, Unreadable, ValueError):
         return None
 
@@ -150,14 +150,14 @@ def _size_of_each(size: int, description: Description) -> int:
     return size // PARTITIONS if partitioned and size >= PARTITIONS else max(size, 1)
 
 
-def _named(kind: type[Any], path: str) -> dict[str, str]:
+def _split_path(kind: type[Any], path: str) -> dict[str, str]:
     if kind is v.CreateSubscription:
         topic, subscription = subscription_of(path)
         return {"topic": topic, "subscription": subscription}
     return {"topic" if kind in (v.CreateTopic, v.UpdateTopic) else "queue": path}
 
 
-def _settings(kind: type[Any], description: Description) -> dict[str, Any]:
+def _read_settings(kind: type[Any], description: Description) -> dict[str, Any]:
     """Return the settings in a description that a command has."""
     texts = description.said()
     names = {field.name for field in attrs.fields(kind)}
@@ -184,7 +184,7 @@ def _settings(kind: type[Any], description: Description) -> dict[str, Any]:
     return found
 
 
-def resolved(command: v.Command, body: bytes) -> v.Command:
+def resolve_command(command: v.Command, body: bytes) -> v.Command:
     """Return the command that was meant: only the answer tells a topic from a queue."""
     if not isinstance(command, v.GetQueue):
         return command
@@ -204,29 +204,29 @@ def outcome_of(  # noqa: PLR0911 - one case for each kind of answer
     """
     top = e.parse_answer(body)
     if status >= 400:
-        return rejected(f"http:{status}", e.detail_of(body))
+        return classify_error(f"http:{status}", e.detail_of(body))
     if top is not None and top.findtext(f"{{{e.ATOM}}}title") == e.NOTHING_THERE:
-        return rejected("http:404", "there is nothing at this path")
+        return classify_error("http:404", "there is nothing at this path")
     match command:
         case v.GetQueue(queue=path):
             return v.Described(description=m.read_queue(path, e.read_fields(top)))
         case v.GetTopic(topic=path):
             return v.TopicDescribed(description=m.read_topic(path, e.read_fields(top)))
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
-            return _listed(top)
+            return _read_names(top)
         case v.ListRules():
-            return _rules(top)
+            return _read_rules(top)
     return v.Done()
 
 
-def _listed(top: ET.Element | None) -> v.Outcome:
+def _read_names(top: ET.Element | None) -> v.Outcome:
     names = [entry.findtext(f"{{{e.ATOM}}}title") or "" for entry in e.entries_of(top)]
     if len(names) >= PAGE:
         return v.Unsupported(detail="lists of entities of several pages")
     return v.Listed(names=tuple(entity_of(name) for name in names))
 
 
-def _rules(top: ET.Element | None) -> v.Outcome:
+def _read_rules(top: ET.Element | None) -> v.Outcome:
     entries = e.entries_of(top)
     if len(entries) >= PAGE:
         return v.Unsupported(detail="lists of rules of several pages")

@@ -56,7 +56,9 @@ CODES: Final = {
     "Close": f.CLOSE,
 }
 """The frames that a conversation is about, by their names in a log."""
-SOURCE, TARGET, ERROR = 0x28, 0x29, 0x1D
+SOURCE: Final = 0x28
+TARGET: Final = 0x29
+ERROR: Final = 0x1D
 DAY_ONE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -189,11 +191,11 @@ def _transcribe(
     """
     desk = Desk(transcript, Privacy(secrets.token_bytes(16)), tally)
     talks = [Conversation(desk, f"c{number}") for number in range(1, len(logs) + 1)]
-    streams = [_marked(number, log, releases=releases) for number, log in enumerate(logs)]
+    streams = [_number_lines(number, log, releases=releases) for number, log in enumerate(logs)]
     for at, number, line in merge(*streams, key=lambda one: one[0]):
         transcript.advance(at)
         if line is None:
-            talks[number].over()
+            talks[number].end()
         elif line.frame is not None:
             try:
                 talks[number].take(line.frame, by_client=line.by_client)
@@ -201,7 +203,9 @@ def _transcribe(
                 raise _Torn(logs[number], str(error)) from None
 
 
-def _marked(number: int, log: Path, *, releases: bool) -> Iterator[tuple[int, int, Line | None]]:
+def _number_lines(
+    number: int, log: Path, *, releases: bool
+) -> Iterator[tuple[int, int, Line | None]]:
     """Yield the lines of a log with its number, and `None` at the end of the connection."""
     latest = 0
     for line in _lines(log, releases=releases):
@@ -252,7 +256,8 @@ def _frame(written: dict[str, Any], *, releases: bool) -> Frame | None:
     if code is None:
         return None
     body: dict[str, Any] = written["Body"]
-    fields, payload = FIELDS[code](body, releases), b""
+    fields = FIELDS[code](body, releases)
+    payload = b""
     if code == f.TRANSFER:
         payload = base64.b64decode(body["Payload"] or "", validate=True)
         if not payload and not body["Aborted"]:

@@ -20,10 +20,10 @@ from busproof.recorder.links import (
     Link,
     deliveries_in,
     outcome_of_settlement,
+    read_session_filter,
     settlement_of,
     terminus_of,
     token_of,
-    wanted_session,
 )
 from busproof.recorder.messages import Content, content_of, inner_messages
 from busproof.recorder.names import MANAGEMENT, entity_of
@@ -31,14 +31,16 @@ from busproof.recorder.requests import Call
 
 __all__ = ["Conversation"]
 
-SENDS, RECEIVES = False, True
+SENDS = False
+RECEIVES = True
 """Role of a link, as its Attach has it."""
 SETTLED: Final = 1
 """Settle mode of a sender whose messages are settled as they are sent."""
 BATCH_FORMAT: Final = 0x80013700
 NO_SESSION: Final = "com.microsoft:timeout"
 COORDINATOR: Final = 0x30
-DECLARE, DISCHARGE = 0x31, 0x32
+DECLARE: Final = 0x31
+DISCHARGE: Final = 0x32
 EARLY: Final = 1_000_000
 """How much earlier than we see it a service may have ended a link, in microseconds."""
 
@@ -52,9 +54,11 @@ class Conversation:
     """
 
     def __init__(self, desk: Desk, name: str) -> None:
-        self._desk, self._journal = desk, desk.journal
+        self._desk = desk
+        self._journal = desk.journal
         self._name = name
-        self._asked, self._answered = f.Splitter(), f.Splitter()
+        self._asked = f.Splitter()
+        self._answered = f.Splitter()
         self._ours: dict[int, AmqpSession] = {}
         self._theirs: dict[int, AmqpSession] = {}
         self._links = count(1)
@@ -64,26 +68,26 @@ class Conversation:
         """Whether the client has said that it closes the connection."""
         self._is_over = False
         self._ask: dict[int, Callable[[Frame], None]] = {
-            f.BEGIN: self._begun_by_client,
-            f.ATTACH: self._attached_by_client,
-            f.FLOW: self._flow_of_client,
-            f.TRANSFER: self._sent,
-            f.DISPOSITION: self._settled_by_client,
-            f.DETACH: self._detached_by_client,
-            f.CLOSE: self._closed_by_client,
+            f.BEGIN: self._note_begin_of_client,
+            f.ATTACH: self._note_attach_of_client,
+            f.FLOW: self._note_flow_of_client,
+            f.TRANSFER: self._note_transfer_of_client,
+            f.DISPOSITION: self._note_disposition_of_client,
+            f.DETACH: self._note_detach_of_client,
+            f.CLOSE: self._note_close_of_client,
         }
         self._answer: dict[int, Callable[[Frame], None]] = {
-            f.BEGIN: self._begun_by_service,
-            f.ATTACH: self._attached_by_service,
-            f.FLOW: self._flow_of_service,
-            f.TRANSFER: self._given,
-            f.DISPOSITION: self._settled_by_service,
-            f.DETACH: self._detached_by_service,
-            f.END: self._ended_by_service,
-            f.CLOSE: self._closed_by_service,
+            f.BEGIN: self._note_begin_of_service,
+            f.ATTACH: self._note_attach_of_service,
+            f.FLOW: self._note_flow_of_service,
+            f.TRANSFER: self._note_transfer_of_service,
+            f.DISPOSITION: self._note_disposition_of_service,
+            f.DETACH: self._note_detach_of_service,
+            f.END: self._note_end_of_service,
+            f.CLOSE: self._note_close_of_service,
         }
 
-    def asked(self, data: bytes) -> None:
+    def take_from_client(self, data: bytes) -> None:
         """Take bytes of the client, before they are passed on.
 
         Raises:
@@ -92,7 +96,7 @@ class Conversation:
         for frame in self._asked.feed(data):
             self.take(frame, by_client=True)
 
-    def answered(self, data: bytes) -> None:
+    def take_from_service(self, data: bytes) -> None:
         """Take bytes of the service, before they are passed on.
 
         Raises:
@@ -115,66 +119,68 @@ class Conversation:
         except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise Unreadable(f"a frame has unexpected values: {error!r}") from None
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Note that the connection is over; what was not answered never will be."""
         if self._is_over:
             return
         self._is_over = True
         for session in self._ours.values():
             for link in session.names.values():
-                self._broken(link)
-            self._unanswered(session)
+                self._lose_link(link)
+            self._lose_session(session)
         for request in self._requests.values():
-            self._lost(request.calls)
+            self._lose_calls(request.calls)
         self._requests.clear()
 
     # Sessions of AMQP.
 
-    def _begun_by_client(self, frame: Frame) -> None:
+    def _note_begin_of_client(self, frame: Frame) -> None:
         self._ours[frame.channel] = AmqpSession()
 
-    def _begun_by_service(self, frame: Frame) -> None:
+    def _note_begin_of_service(self, frame: Frame) -> None:
         session = self._ours.get(frame.fields[0])
         if session is not None:
             self._theirs[frame.channel] = session
 
-    def _ended_by_service(self, frame: Frame) -> None:
+    def _note_end_of_service(self, frame: Frame) -> None:
         session = self._theirs.pop(frame.channel, None)
         if session is None:
             return
         for link in session.names.values():
-            self._ended(link, None, by_client=link.closing is not None)
-        self._unanswered(session)
+            self._end_link(link, None, by_client=link.closing is not None)
+        self._lose_session(session)
         self._ours = {channel: one for channel, one in self._ours.items() if one is not session}
 
-    def _closed_by_client(self, _: Frame) -> None:
+    def _note_close_of_client(self, _: Frame) -> None:
         self.is_closing = True
         for session in self._ours.values():
             for link in session.names.values():
                 self._close(link)
 
-    def _closed_by_service(self, frame: Frame) -> None:
+    def _note_close_of_service(self, frame: Frame) -> None:
         for channel in list(self._theirs):
-            self._ended_by_service(_like(frame, channel))
+            self._note_end_of_service(_move_frame(frame, channel))
 
-    def _unanswered(self, session: AmqpSession) -> None:
+    def _lose_session(self, session: AmqpSession) -> None:
         for calls in session.sent.values():
-            self._lost(calls)
+            self._lose_calls(calls)
         for call, _, _ in session.settling.values():
-            self._lost([call])
+            self._lose_calls([call])
         session.sent.clear()
         session.settling.clear()
 
-    def _lost(self, calls: list[Call]) -> None:
+    def _lose_calls(self, calls: list[Call]) -> None:
         for call in calls:
             self._journal.end(call, v.Indeterminate(detail="no answer before the connection ended"))
 
     # Links.
 
-    def _attached_by_client(self, frame: Frame) -> None:
+    def _note_attach_of_client(self, frame: Frame) -> None:
         session = self._ours[frame.channel]
-        name, handle, role = frame.fields[0], frame.fields[1], frame.fields[2]
-        link = self._described(name, role, frame.fields)
+        name = frame.fields[0]
+        handle = frame.fields[1]
+        role = frame.fields[2]
+        link = self._make_link(name, role, frame.fields)
         session.ours[handle] = session.names[name, role] = link
         if link.kind != "messages" or link.role is SENDS:
             return
@@ -186,7 +192,7 @@ class Conversation:
             return
         link.accepting = self._journal.begin(link.client, self._name, command)
 
-    def _described(self, name: str, role: bool, fields: list[Any]) -> Link:
+    def _make_link(self, name: str, role: bool, fields: list[Any]) -> Link:
         source = terminus_of(fields[5])
         target = terminus_of(fields[6])
         client = f"{self._name}.{next(self._links)}"
@@ -206,14 +212,16 @@ class Conversation:
             self._desk.tally.count(f"links to {path or 'no entity'}")
             return Link(name, role, path, "other", client, attached_at=now)
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if fields[3] == SETTLED else v.ReceiveMode.PEEK_LOCK
-        session = wanted_session(values, self._desk.privacy) if role is RECEIVES else None
+        session = read_session_filter(values, self._desk.privacy) if role is RECEIVES else None
         return Link(
             name, role, path, "messages", client, mode=mode, session=session, attached_at=now
         )
 
-    def _attached_by_service(self, frame: Frame) -> None:
+    def _note_attach_of_service(self, frame: Frame) -> None:
         session = self._theirs[frame.channel]
-        name, handle, role = frame.fields[0], frame.fields[1], frame.fields[2]
+        name = frame.fields[0]
+        handle = frame.fields[1]
+        role = frame.fields[2]
         link = session.names[name, not role]
         session.theirs[handle] = link
         own = terminus_of(frame.fields[5] if link.role is RECEIVES else frame.fields[6])
@@ -225,12 +233,13 @@ class Conversation:
         link.first = frame.fields[9] or 0 if link.role is RECEIVES else 0
         if link.accepting is None:
             return
-        call, link.accepting = link.accepting, None
+        call = link.accepting
+        link.accepting = None
         if link.session is not NEXT:
             self._journal.end(call, v.Done())
             return
         values: Any = own.value
-        accepted = wanted_session(values, self._desk.privacy)
+        accepted = read_session_filter(values, self._desk.privacy)
         if isinstance(accepted, str):
             link.session = accepted
             self._journal.end(call, v.SessionAccepted(session_id=accepted))
@@ -239,7 +248,7 @@ class Conversation:
             self._desk.tally.count("accepted sessions that were not named")
             self._journal.end(call, v.Indeterminate(detail="the service did not name the session"))
 
-    def _detached_by_client(self, frame: Frame) -> None:
+    def _note_detach_of_client(self, frame: Frame) -> None:
         session = self._ours[frame.channel]
         link = session.ours.pop(frame.fields[0], None)
         if link is None:
@@ -255,26 +264,26 @@ class Conversation:
             command = v.CloseSession(queue=link.path, session_id=link.session_id)
             link.closing = self._journal.begin(link.client, self._name, command)
 
-    def _detached_by_service(self, frame: Frame) -> None:
+    def _note_detach_of_service(self, frame: Frame) -> None:
         session = self._theirs[frame.channel]
         link = session.theirs.pop(frame.fields[0], None)
         if link is None:
             return
         closed = link not in session.ours.values()
-        self._ended(link, frame.fields[2], by_client=closed)
+        self._end_link(link, frame.fields[2], by_client=closed)
         if closed:
             session.names.pop((link.name, link.role), None)
         for number, calls in list(session.sent.items()):
             if calls and calls[0].base == link.client:
-                self._lost(session.sent.pop(number))
+                self._lose_calls(session.sent.pop(number))
         for number, delivery in list(session.got.items()):
             if delivery.link is link:
                 del session.got[number]
                 settling = session.settling.pop(number, None)
                 if settling is not None:
-                    self._lost([settling[0]])
+                    self._lose_calls([settling[0]])
 
-    def _ended(self, link: Link, error: Any, *, by_client: bool) -> None:
+    def _end_link(self, link: Link, error: Any, *, by_client: bool) -> None:
         """Note that the service has ended a link, and sends nothing more on it."""
         if link.is_ended:
             return
@@ -282,12 +291,13 @@ class Conversation:
         outcome = None if error is None else o.error_outcome(error)
         if not link.is_open:
             self._stop_waiting(link)
-            self._refused(link, outcome)
+            self._write_refusal(link, outcome)
             return
-        self._gave_nothing(link)
+        self._write_empty_receive(link)
         self._stop_waiting(link)
         if link.closing is not None:
-            call, link.closing = link.closing, None
+            call = link.closing
+            link.closing = None
             self._journal.end(call, v.Done() if by_client else v.Indeterminate())
         elif link.session_id is not None:
             self._let_go(link)
@@ -304,7 +314,7 @@ class Conversation:
             f"{link.client}.end", self._name, called, command, v.Indeterminate(detail=detail)
         )
 
-    def _refused(self, link: Link, outcome: v.Outcome | None) -> None:
+    def _write_refusal(self, link: Link, outcome: v.Outcome | None) -> None:
         """Write that a link was refused, as the answer to what it was for."""
         if isinstance(outcome, v.Refused) and outcome.detail == o.UNAUTHORIZED:
             self._desk.tally.count("requests without the right for them")
@@ -313,7 +323,8 @@ class Conversation:
                 link.accepting = None
             return
         if link.accepting is not None:
-            call, link.accepting = link.accepting, None
+            call = link.accepting
+            link.accepting = None
             if isinstance(call.command, v.AcceptNextSession) and _found_none(outcome):
                 outcome = v.Empty()
             self._journal.end(call, outcome or v.Indeterminate(detail="the link was not opened"))
@@ -323,23 +334,23 @@ class Conversation:
         elif outcome is not None:
             self._desk.tally.count("refused links of senders")
 
-    def _broken(self, link: Link) -> None:
+    def _lose_link(self, link: Link) -> None:
         """Note that a link is lost: messages may have been given that nobody got."""
         if link.is_ended:
             return
         link.is_ended = True
         if link.accepting is not None:
-            self._lost([link.accepting])
+            self._lose_calls([link.accepting])
         if link.waits is not None:
-            self._lost([link.waits])
+            self._lose_calls([link.waits])
         if link.closing is not None:
-            self._lost([link.closing])
+            self._lose_calls([link.closing])
         elif link.is_open:
             self._let_go(link)
 
     # Credit.
 
-    def _flow_of_client(self, frame: Frame) -> None:
+    def _note_flow_of_client(self, frame: Frame) -> None:
         handle, given, credit, drain = (frame.fields[place] for place in (4, 5, 6, 8))
         if handle is None:
             return
@@ -383,7 +394,7 @@ class Conversation:
         while link.grants and link.grants[0][0] <= link.given:
             link.grants.popleft()
 
-    def _flow_of_service(self, frame: Frame) -> None:
+    def _note_flow_of_service(self, frame: Frame) -> None:
         handle, given, credit = (frame.fields[place] for place in (4, 5, 6))
         if handle is None:
             return
@@ -392,13 +403,13 @@ class Conversation:
             return
         # A service that has drained a link says that it has used up the credit.
         if credit == 0 and given is not None:
-            self._gave_nothing(link)
+            self._write_empty_receive(link)
             self._stop_waiting(link)
             link.given = max(link.given, (given - link.first) % 2**32)
             link.grants.clear()
             link.drains = False
 
-    def _gave_nothing(self, link: Link) -> None:
+    def _write_empty_receive(self, link: Link) -> None:
         """Write a receive that came back empty, if the service had time enough to find something.
 
         Its time is all of that in which the credit was there, so it is enough for it to be true
@@ -414,33 +425,37 @@ class Conversation:
 
     # Messages of the client.
 
-    def _sent(self, frame: Frame) -> None:
+    def _note_transfer_of_client(self, frame: Frame) -> None:
         session = self._ours[frame.channel]
         link = session.ours[frame.fields[0]]
-        whole = self._whole(link, frame)
+        whole = self._join_parts(link, frame)
         if whole is None:
             return
         fields, raw = whole
-        number, form, settled = fields[1], fields[3], bool(fields[4] or frame.fields[4])
+        number = fields[1]
+        form = fields[3]
+        settled = bool(fields[4] or frame.fields[4])
         within = o.state_of(fields[7])
         transaction = self._transaction(within)
         if link.kind == "messages":
-            calls = self._sends(link, raw, form, transaction)
+            calls = self._begin_sends(link, raw, form, transaction)
         elif link.kind == "transactions":
-            calls = self._controls(link, raw)
+            calls = self._begin_control(link, raw)
         elif link.kind == "management":
             calls = []
             self._manage(link, raw, transaction)
         else:
             return
         if settled:
-            self._lost(calls)
+            self._lose_calls(calls)
         elif calls:
             session.sent[number] = calls
 
-    def _whole(self, link: Link, frame: Frame) -> tuple[list[Any], bytes] | None:
+    def _join_parts(self, link: Link, frame: Frame) -> tuple[list[Any], bytes] | None:
         """Return the first fields and the payload of a message, once all of it has come."""
-        fields, more, aborted = frame.fields, frame.fields[5], frame.fields[9]
+        fields = frame.fields
+        more = frame.fields[5]
+        aborted = frame.fields[9]
         if link.part is not None:
             first, payload = link.part
             payload += frame.payload
@@ -453,7 +468,7 @@ class Conversation:
             return None
         return None if aborted else (fields, frame.payload)
 
-    def _sends(
+    def _begin_sends(
         self, link: Link, raw: bytes, form: int | None, transaction: str | None
     ) -> list[Call]:
         privacy = self._desk.privacy
@@ -488,7 +503,7 @@ class Conversation:
         age = self._journal.now() + self._journal.epoch - moment * 1000
         return age if age > 0 else None
 
-    def _controls(self, link: Link, raw: bytes) -> list[Call]:
+    def _begin_control(self, link: Link, raw: bytes) -> list[Call]:
         """Begin the request that declares or discharges a transaction."""
         described: Any = management.body_of(raw)
         if not isinstance(described, Described):
@@ -519,7 +534,7 @@ class Conversation:
     def _unknown_transaction(self) -> str:
         return f"unknown{next(self._desk.transactions)}"
 
-    def _settled_by_service(self, frame: Frame) -> None:
+    def _note_disposition_of_service(self, frame: Frame) -> None:
         role, first, last, _, value = frame.fields[:5]
         session = self._theirs[frame.channel]
         state = o.state_of(value)
@@ -529,7 +544,7 @@ class Conversation:
                 if calls is not None and (state is None or state.code != o.RECEIVED):
                     del session.sent[number]
                     for call in calls:
-                        self._journal.end(call, self._of_send(call, state))
+                        self._journal.end(call, self._outcome_of_send(call, state))
             elif (settling := session.settling.pop(number, None)) is not None:
                 call, command, asked = settling
                 # Within a transaction it takes effect later, or never, and then can be tried again.
@@ -537,7 +552,7 @@ class Conversation:
                     session.got.pop(number, None)
                 self._journal.end(call, outcome_of_settlement(asked, state))
 
-    def _of_send(self, call: Call, state: o.State | None) -> v.Outcome:
+    def _outcome_of_send(self, call: Call, state: o.State | None) -> v.Outcome:
         if state is None:
             return v.Indeterminate(detail="settled without an outcome")
         if state.code == o.DECLARED and isinstance(call.command, v.BeginTransaction):
@@ -551,19 +566,21 @@ class Conversation:
 
     # Messages of the service.
 
-    def _given(self, frame: Frame) -> None:
+    def _note_transfer_of_service(self, frame: Frame) -> None:
         session = self._theirs[frame.channel]
         link = session.theirs[frame.fields[0]]
-        whole = self._whole(link, frame)
+        whole = self._join_parts(link, frame)
         if whole is None:
             return
         fields, raw = whole
         if link.kind == "management":
-            self._replied(raw)
+            self._take_reply(raw)
         elif link.kind == "messages" and link.role is RECEIVES:
-            self._received(session, link, fields, raw)
+            self._write_delivery(session, link, fields, raw)
 
-    def _received(self, session: AmqpSession, link: Link, fields: list[Any], raw: bytes) -> None:
+    def _write_delivery(
+        self, session: AmqpSession, link: Link, fields: list[Any], raw: bytes
+    ) -> None:
         content = content_of(raw, self._desk.privacy)
         locked = link.mode is v.ReceiveMode.PEEK_LOCK
         token = token_of(content, fields[2]) if locked else None
@@ -591,7 +608,7 @@ class Conversation:
         partition = content.number >> v.SEQUENCE_BITS
         return f"{link.client}.p{partition}" if partition else link.client
 
-    def _settled_by_client(self, frame: Frame) -> None:
+    def _note_disposition_of_client(self, frame: Frame) -> None:
         role, first, last, settled, value = frame.fields[:5]
         if role is SENDS:
             return
@@ -659,21 +676,21 @@ class Conversation:
             self._journal.begin(
                 f"{link.client}.manage",
                 self._name,
-                self._desk.written(command),
+                self._desk.redact_command(command),
                 is_noted=not isinstance(command, management.READS),
             )
             for command in request.commands
         ]
         self._requests[request.number] = request
 
-    def _replied(self, raw: bytes) -> None:
+    def _take_reply(self, raw: bytes) -> None:
         reply = management.reply_of(raw)
         request = self._requests.pop(reply.number, None)
         if request is None:
             return
         outcomes = management.outcomes_of(request, reply, self._desk.privacy, self._desk.released)
         for call, said in zip(request.calls, outcomes, strict=True):
-            outcome = self._desk.privacy.listed(said)
+            outcome = self._desk.privacy.redact_answer(said)
             if isinstance(outcome, v.Unsupported):
                 self._desk.tally.count(outcome.detail)
                 self._journal.drop(call)
@@ -684,7 +701,7 @@ class Conversation:
                 self._journal.end(call, outcome)
 
 
-def _like(frame: Frame, channel: int) -> Frame:
+def _move_frame(frame: Frame, channel: int) -> Frame:
     frame.channel = channel
     return frame
 

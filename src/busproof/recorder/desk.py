@@ -33,7 +33,7 @@ class Desk:
     released: dict[str, set[int]] = attrs.field(factory=dict)
     transactions: "count[int]" = attrs.field(factory=lambda: count(1))
 
-    def written(self, command: v.Command) -> v.Command:
+    def redact_command(self, command: v.Command) -> v.Command:
         """Return a request as it is written; leave out a topic whose rule reads what is hashed."""
         if not isinstance(command, v.AddRule):
             return command

@@ -21,7 +21,7 @@ __all__ = [
     "Nested",
     "Splitter",
     "Unreadable",
-    "decoded",
+    "decode_value",
     "frame_of",
     "plain",
 ]
@@ -121,7 +121,8 @@ class Splitter:
             Unreadable: the bytes are not AMQP.
         """
         data = self._received + data if self._received else data
-        place, length = 0, len(data)
+        place = 0
+        length = len(data)
         while place + HEADER <= length:
             size = int.from_bytes(data[place : place + 4], "big")
             if data.startswith(PROTOCOL, place):
@@ -139,7 +140,7 @@ class Splitter:
         self._received = data[place:]
 
 
-def decoded(raw: bytes) -> Any:
+def decode_value(raw: bytes) -> Any:
     """Return an encoded value as plain Python values.
 
     Raises:

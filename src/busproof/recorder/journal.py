@@ -71,7 +71,8 @@ class Journal(Requests):
         heard: Callable[[bytes], None] | None = None,
     ) -> None:
         super().__init__(int(time.time() * MICROSECONDS))
-        self._folder, self._rolling = folder, rolling
+        self._folder = folder
+        self._rolling = rolling
         self._header = encode_line(unstructure(header, union=Record))
         self._heard = heard
         self._began = time.monotonic()
@@ -95,7 +96,7 @@ class Journal(Requests):
             self._asked = OpenRequests(folder)
             self._file = self._next_part()
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._note_failure(error) from None
 
     def now(self) -> int:
         """Return the time on the recording's clock, in microseconds; it never goes backwards."""
@@ -140,7 +141,7 @@ class Journal(Requests):
                 self._note(b"".join(b'{"closed":%d}\n' % number for number in self._ended))
                 self._ended.clear()
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._note_failure(error) from None
 
     def close(self) -> None:
         """Write what has gathered, close the files, and wait until the last one is packed.
@@ -167,7 +168,7 @@ class Journal(Requests):
             self._asked.note(line, (_opening(call) for call in self._open.values()))
         except OSError as error:
             # The next `flush` raises it, before anything is passed on.
-            self._failed(error)
+            self._note_failure(error)
 
     def _is_full(self) -> bool:
         return (
@@ -189,10 +190,11 @@ class Journal(Requests):
         self.parts += 1
         file = (self._folder / part_name(self.parts)).open("xb", buffering=0)
         _put(file, self._header)
-        self._size, self._since = len(self._header), time.monotonic()
+        self._size = len(self._header)
+        self._since = time.monotonic()
         return file
 
-    def _failed(self, error: OSError) -> HistoryError:
+    def _note_failure(self, error: OSError) -> HistoryError:
         self.failure = f"cannot write the recording in {self._folder}: {error.strerror or error}"
         return HistoryError(self.failure)
 

@@ -9,7 +9,7 @@ from proton import Described
 
 from busproof import vocabulary as v
 from busproof.recorder import outcomes as o
-from busproof.recorder.frames import Nested, Unreadable, decoded
+from busproof.recorder.frames import Nested, Unreadable, decode_value
 from busproof.recorder.messages import Content, Privacy
 from busproof.recorder.requests import Call
 
@@ -20,10 +20,10 @@ __all__ = [
     "Link",
     "deliveries_in",
     "outcome_of_settlement",
+    "read_session_filter",
     "settlement_of",
     "terminus_of",
     "token_of",
-    "wanted_session",
 ]
 
 SESSION_FILTER: Final = "com.microsoft:session-filter"
@@ -116,11 +116,11 @@ class AmqpSession:
 
 def terminus_of(value: Any) -> Described | None:
     """Return the source or target of an Attach; `None` if it has none."""
-    described = decoded(value) if isinstance(value, Nested) else value
+    described = decode_value(value) if isinstance(value, Nested) else value
     return described if isinstance(described, Described) else None
 
 
-def wanted_session(values: Any, privacy: Privacy) -> Any:
+def read_session_filter(values: Any, privacy: Privacy) -> Any:
     """Return the session in the filter of a source: its id, `NEXT`, or `None` without a filter."""
     filters = [*values, *[None] * 8][7]
     if not isinstance(filters, dict):

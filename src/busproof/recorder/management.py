@@ -14,7 +14,7 @@ from busproof.errors import AdapterError
 from busproof.recorder.frames import Unreadable, plain
 from busproof.recorder.messages import Content, Privacy, content_of
 from busproof.recorder.names import subscription_of
-from busproof.recorder.outcomes import rejected
+from busproof.recorder.outcomes import classify_error
 from busproof.recorder.requests import Call
 
 __all__ = ["READS", "Reply", "Request", "body_of", "outcomes_of", "reply_of", "request_of"]
@@ -242,7 +242,7 @@ def outcomes_of(
             said = v.Indeterminate(detail=f"the reply to {request.operation} cannot be read")
             return [said] * len(commands)
     condition = reply.condition or f"http:{reply.status}"
-    return [rejected(condition, reply.description)] * len(commands)
+    return [classify_error(condition, reply.description)] * len(commands)
 
 
 def _answer(  # noqa: PLR0911 - one case for each kind of command

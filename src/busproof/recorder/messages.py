@@ -32,7 +32,8 @@ DUE: Final = "x-opt-scheduled-enqueue-time"
 NUMBER: Final = "x-opt-sequence-number"
 STATE: Final = "x-opt-message-state"
 LOCK_TOKEN: Final = "x-opt-lock-token"  # noqa: S105 - the name of an annotation
-REASON, DESCRIPTION = "DeadLetterReason", "DeadLetterErrorDescription"
+REASON: Final = "DeadLetterReason"
+DESCRIPTION: Final = "DeadLetterErrorDescription"
 STATES: Final = {
     0: v.MessageState.ACTIVE,
     1: v.MessageState.DEFERRED,
@@ -59,7 +60,7 @@ class Privacy:
     keeps_bodies: bool = False
     keeps_properties: bool = True
 
-    def hashed(self, data: bytes) -> str:
+    def hash_bytes(self, data: bytes) -> str:
         """Return the hash of bytes; those of equal bytes are equal."""
         return hashlib.blake2b(data, digest_size=BYTES, key=self.key).hexdigest()
 
@@ -67,13 +68,13 @@ class Privacy:
         """Return a body as it is written."""
         if self.keeps_bodies:
             return data.decode("utf-8", "replace")
-        return self.hashed(data)
+        return self.hash_bytes(data)
 
     def text(self, text: str | None) -> str | None:
         """Return the text of a property as it is written."""
         if text is None or self.keeps_properties:
             return text
-        return self.hashed(text.encode("utf-8", "surrogatepass"))
+        return self.hash_bytes(text.encode("utf-8", "surrogatepass"))
 
     def value(self, value: v.PropertyValue) -> v.PropertyValue:
         """Return the value of an application property as it is written; only texts are hashed."""
@@ -94,7 +95,7 @@ class Privacy:
         values = {name: self.value(value) for name, value in chosen.properties.items()}
         return v.CorrelationFilter(**texts, properties=values)
 
-    def listed(self, outcome: v.Outcome) -> v.Outcome:
+    def redact_answer(self, outcome: v.Outcome) -> v.Outcome:
         """Return an answer with the filters of rules as they are written."""
         if self.keeps_properties or not isinstance(outcome, v.RulesListed):
             return outcome

@@ -29,7 +29,7 @@ class OpenRequests:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / OPEN_REQUESTS
-        self._map = self._made(self._path, ROOM)
+        self._map = self._map_file(self._path, ROOM)
         self._end = 0
 
     def note(self, line: bytes, still_open: Iterable[bytes]) -> None:
@@ -55,14 +55,15 @@ class OpenRequests:
     def _begin_again(self, line: bytes, still_open: bytes) -> None:
         fresh = self._path.with_suffix(".new")
         data = still_open + line
-        made = self._made(fresh, max(ROOM, 2 * len(data)))
+        made = self._map_file(fresh, max(ROOM, 2 * len(data)))
         made[: len(data)] = data
         # A reader finds the old file or the new one, and both have all that is open.
         fresh.replace(self._path)
         self._map.close()
-        self._map, self._end = made, len(data)
+        self._map = made
+        self._end = len(data)
 
-    def _made(self, path: Path, size: int) -> mmap.mmap:
+    def _map_file(self, path: Path, size: int) -> mmap.mmap:
         with path.open("w+b") as file:
             file.write(bytes(size))
             file.flush()

@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 from busproof.adapters.amqp.errors import outcome_of
 from busproof.adapters.amqp.failing import Rejected
 from busproof.errors import AdapterError
-from busproof.recorder.frames import Nested, Unreadable, decoded
+from busproof.recorder.frames import Nested, Unreadable, decode_value
 
 __all__ = [
     "ACCEPTED",
@@ -21,14 +21,19 @@ __all__ = [
     "TRANSACTIONAL",
     "UNAUTHORIZED",
     "State",
+    "classify_error",
     "error_outcome",
     "refusal",
-    "rejected",
     "state_of",
 ]
 
-RECEIVED, ACCEPTED, REJECTED, RELEASED, MODIFIED = 0x23, 0x24, 0x25, 0x26, 0x27
-DECLARED, TRANSACTIONAL = 0x33, 0x34
+RECEIVED: Final = 0x23
+ACCEPTED: Final = 0x24
+REJECTED: Final = 0x25
+RELEASED: Final = 0x26
+MODIFIED: Final = 0x27
+DECLARED: Final = 0x33
+TRANSACTIONAL: Final = 0x34
 ACCEPTED_OR_RELEASED: Final = 0
 """No code of the protocol: one of the two, in a log that writes both alike."""
 NAMED: Final = {
@@ -69,7 +74,7 @@ def state_of(value: Any) -> State | None:
         return None
     if value in PLAINLY_ACCEPTED:
         return ACCEPTANCE
-    described = decoded(value) if isinstance(value, Nested) else value
+    described = decode_value(value) if isinstance(value, Nested) else value
     if not isinstance(described, Described):
         raise Unreadable("the state of a delivery is not described")
     descriptor: Any = described.descriptor
@@ -90,16 +95,16 @@ def refusal(state: State) -> v.Outcome:
 def error_outcome(error: Any) -> v.Outcome:
     """Return the outcome that an AMQP error reports."""
     if isinstance(error, Nested):
-        error = decoded(error)
+        error = decode_value(error)
     fields: list[Any] = []
     if isinstance(error, Described):
         value: Any = error.value
         fields = list(value or [])
     condition, description = [*fields, None, None][:2]
-    return rejected(str(condition or "amqp:not-allowed"), str(description or ""))
+    return classify_error(str(condition or "amqp:not-allowed"), str(description or ""))
 
 
-def rejected(condition: str, description: str) -> v.Outcome:
+def classify_error(condition: str, description: str) -> v.Outcome:
     """Return the outcome for a condition and its description."""
     try:
         return outcome_of(Rejected(condition, description))

@@ -13,7 +13,7 @@ from busproof.errors import HistoryError, UsageError
 from busproof.recorder.conversation import Conversation
 from busproof.recorder.desk import Desk
 from busproof.recorder.frames import Unreadable
-from busproof.recorder.websocket import SWITCHING, Unwrapping, readdressed
+from busproof.recorder.websocket import SWITCHING, Unwrapping, readdress_head
 
 __all__ = ["Place", "Proxy", "place_of"]
 
@@ -139,9 +139,9 @@ class _End(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Record bytes, and pass them on."""
         if self._is_client:
-            self._pipe.asked(data)
+            self._pipe.take_from_client(data)
         else:
-            self._pipe.answered(data)
+            self._pipe.take_from_service(data)
 
     def pause_writing(self) -> None:
         """Read nothing more from the other end until this one has caught up."""
@@ -158,9 +158,9 @@ class _End(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         """End the other end, too."""
         if self._is_client:
-            self._pipe.client_left()
+            self._pipe.lose_client()
         else:
-            self._pipe.service_left()
+            self._pipe.lose_service()
 
 
 class _Pipe:
@@ -178,14 +178,14 @@ class _Pipe:
         self._is_over = False
         self._is_refused = False
 
-    def asked(self, data: bytes) -> None:
+    def take_from_client(self, data: bytes) -> None:
         """Take bytes of the client."""
         if self.service is None:
             self._first += data
             self._open()
             return
         try:
-            passed = self._asked(data)
+            passed = self._record_from_client(data)
             self._proxy.desk.journal.flush()
         except Unreadable as error:
             self._give_up(f"a client's connection was ended: {error}")
@@ -195,29 +195,29 @@ class _Pipe:
             if passed and not self.service.is_closing():
                 self.service.write(passed)
 
-    def _asked(self, data: bytes) -> bytes:
+    def _record_from_client(self, data: bytes) -> bytes:
         """Record bytes of the client; return those to pass on."""
         if self._wrapped is None:
-            self._conversation.asked(data)
+            self._conversation.take_from_client(data)
             return data
         unwrapping = self._wrapped[0]
-        begun = unwrapping.has_begun
+        has_begun = unwrapping.has_begun
         head, inner = unwrapping.feed(data)
-        self._conversation.asked(inner)
-        if begun:
+        self._conversation.take_from_client(inner)
+        if has_begun:
             return data
         if not head:
             return b""
         # Nothing may follow the head before the service has answered it.
         if inner:
             raise Unreadable("a client did not wait for the answer to its upgrade")
-        return readdressed(head, self._place.authority)
+        return readdress_head(head, self._place.authority)
 
-    def answered(self, data: bytes) -> None:
+    def take_from_service(self, data: bytes) -> None:
         """Take bytes of the service."""
         try:
-            inner = data if self._wrapped is None else self._unwrapped(self._wrapped[1], data)
-            self._conversation.answered(inner)
+            inner = data if self._wrapped is None else self._unwrap_bytes(self._wrapped[1], data)
+            self._conversation.take_from_service(inner)
             self._proxy.desk.journal.flush()
         except Unreadable as error:
             self._give_up(f"a client's connection was ended: {error}")
@@ -227,7 +227,7 @@ class _Pipe:
             if self.client is not None and not self.client.is_closing():
                 self.client.write(data)
 
-    def _unwrapped(self, unwrapping: Unwrapping, data: bytes) -> bytes:
+    def _unwrap_bytes(self, unwrapping: Unwrapping, data: bytes) -> bytes:
         """Return the AMQP bytes in those of the service; none if it has refused the upgrade."""
         if self._is_refused:
             return b""
@@ -247,9 +247,9 @@ class _Pipe:
             return
         if self.client is not None:
             self.client.pause_reading()
-        self._opening = asyncio.get_running_loop().create_task(self._connected())
+        self._opening = asyncio.get_running_loop().create_task(self._connect())
 
-    async def _connected(self) -> None:
+    async def _connect(self) -> None:
         place = self._place
         loop = asyncio.get_running_loop()
         try:
@@ -269,16 +269,17 @@ class _Pipe:
             transport.abort()
             return
         self.service = transport
-        first, self._first = self._first, b""
-        self.asked(first)
+        first = self._first
+        self._first = b""
+        self.take_from_client(first)
         if self.client is not None and not self.client.is_closing():
             self.client.resume_reading()
 
-    def client_left(self) -> None:
+    def lose_client(self) -> None:
         """End the connection to the service; one that is being closed may still be answered."""
         self.client = None
         if self.service is None:
-            self._over()
+            self._note_end()
         elif self._conversation.is_closing:
             asyncio.get_running_loop().call_later(FAREWELL, self.abort)
             # A service that reads slowly must not keep its last words from us.
@@ -287,30 +288,30 @@ class _Pipe:
         else:
             self.service.close()
 
-    def service_left(self) -> None:
+    def lose_service(self) -> None:
         """End the connection to the client: nothing is answered any more."""
         self.service = None
         if self.client is not None:
             self.client.close()
-        self._over()
+        self._note_end()
 
     def abort(self) -> None:
         """End both connections at once."""
         for transport in (self.client, self.service):
             if transport is not None:
                 transport.abort()
-        self._over()
+        self._note_end()
 
     def _give_up(self, sentence: str) -> None:
         self._proxy.tell(sentence)
         self.abort()
 
-    def _over(self) -> None:
+    def _note_end(self) -> None:
         if self._is_over:
             return
         self._is_over = True
         self._proxy.forget(self)
-        self._conversation.over()
+        self._conversation.end()
         try:
             self._proxy.desk.journal.flush()
         except HistoryError as error:

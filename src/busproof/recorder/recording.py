@@ -18,7 +18,7 @@ from busproof.recorder.proxy import Place, Proxy
 from busproof.recorder.tally import Tally
 from busproof.recorder.web import Administration
 
-__all__ = ["Kept", "Ports", "Recording", "begun"]
+__all__ = ["Kept", "Ports", "Recording", "begin_recording"]
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +61,7 @@ class Kept:
 
 
 class Recording:
-    """A running recording, begun by `begun`.
+    """A running recording, from `begin_recording`.
 
     Attributes:
         desk: what its connections share, and what it leaves out.
@@ -83,7 +83,7 @@ class Recording:
         """The number of AMQP connections so far."""
         return self._proxy.connections
 
-    async def last(self, ended: asyncio.Event) -> None:
+    async def wait_for_end(self, ended: asyncio.Event) -> None:
         """Record until an event is set, or nothing can be written any more."""
         waiting = asyncio.ensure_future(ended.wait())
         both: list[asyncio.Future[Any]] = [waiting, self._proxy.failure]
@@ -106,7 +106,7 @@ class Recording:
             raise HistoryError(f"{reason}; all connections were ended")
 
 
-async def begun(
+async def begin_recording(
     folder: Path,
     header: Header,
     ports: Ports,
@@ -133,15 +133,15 @@ async def begun(
     proxy = Proxy(desk, ports.amqp, ports.websockets, tell)
     loop = asyncio.get_running_loop()
     opening = loop.create_server(proxy.make, ports.host, ports.port, ssl=ports.tls)
-    servers = [await _listening(opening, ports.host, ports.port)]
+    servers = [await _start_server(opening, ports.host, ports.port)]
     if ports.admin_port is not None:
         converse = Administration(proxy, ports.administration).converse
         opened = asyncio.start_server(converse, ports.host, ports.admin_port, ssl=ports.tls)
-        servers.append(await _listening(opened, ports.host, ports.admin_port))
+        servers.append(await _start_server(opened, ports.host, ports.admin_port))
     return Recording(desk, journal, proxy, servers)
 
 
-async def _listening(opening: Any, host: str, port: int) -> asyncio.Server:
+async def _start_server(opening: Any, host: str, port: int) -> asyncio.Server:
     try:
         server: asyncio.Server = await opening
     except OSError as error:

@@ -59,9 +59,9 @@ class Administration:
         peer = h11.Connection(h11.SERVER)
         try:
             while True:
-                request, body = await self._request(peer, reader, writer)
-                answer = await self._answered(request, body)
-                writer.write(_encoded(peer, answer))
+                request, body = await self._read_request(peer, reader, writer)
+                answer = await self._handle_request(request, body)
+                writer.write(_encode_answer(peer, answer))
                 await writer.drain()
                 if peer.our_state is h11.MUST_CLOSE:
                     return
@@ -74,10 +74,11 @@ class Administration:
         finally:
             writer.close()
 
-    async def _request(
+    async def _read_request(
         self, peer: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> tuple[h11.Request, bytes]:
-        head, body = None, bytearray()
+        head = None
+        body = bytearray()
         while True:
             event = peer.next_event()
             if event is h11.NEED_DATA:
@@ -97,7 +98,7 @@ class Administration:
             else:
                 raise _Broken
 
-    async def _answered(self, request: h11.Request, body: bytes) -> _Answer:
+    async def _handle_request(self, request: h11.Request, body: bytes) -> _Answer:
         said = Said(
             request.method.decode("ascii"),
             request.target.decode("ascii"),
@@ -114,14 +115,14 @@ class Administration:
             self._desk.tally.count("messages over HTTP, and from then on all about their entity")
         if command is not None:
             is_noted = not isinstance(command, administration.READS)
-            command = self._desk.written(command)
+            command = self._desk.redact_command(command)
             call = journal.begin(CLIENT, CLIENT, command, is_noted=is_noted)
             journal.flush()
         elif said.method != "GET" and address is None:
             self._desk.tally.count(f"administration by {said.method} of {_kind(said.path)}")
         try:
             async with asyncio.timeout(PATIENCE):
-                answer = await self._asked(request, body)
+                answer = await self._forward_request(request, body)
         except (OSError, TimeoutError, _Broken, h11.ProtocolError) as error:
             if call is not None:
                 journal.end(call, v.Indeterminate(detail="the administration did not answer"))
@@ -130,12 +131,12 @@ class Administration:
             self._proxy.tell(f"cannot reach {self._place.host}:{self._place.port}: {reason}")
             return _Answer(502, [], b"")
         if call is not None and command is not None:
-            command = administration.resolved(command, answer.body)
+            command = administration.resolve_command(command, answer.body)
             journal.rename(call, command)
             if isinstance(command, v.CreateTopic | v.GetTopic) and answer.status < REFUSED:
                 self._topics.add(command.topic)
             said_back = administration.outcome_of(command, answer.status, answer.body)
-            outcome = self._desk.privacy.listed(said_back)
+            outcome = self._desk.privacy.redact_answer(said_back)
             if isinstance(outcome, v.Unsupported):
                 self._desk.tally.count(outcome.detail)
                 journal.drop(call)
@@ -147,7 +148,7 @@ class Administration:
             journal.flush()
         return answer
 
-    async def _asked(self, request: h11.Request, body: bytes) -> _Answer:
+    async def _forward_request(self, request: h11.Request, body: bytes) -> _Answer:
         """Ask the service, on a connection for this request alone."""
         place = self._place
         reader, writer = await asyncio.open_connection(
@@ -173,15 +174,16 @@ class Administration:
                 writer.write(service.send(h11.Data(data=body)) or b"")
             writer.write(service.send(h11.EndOfMessage()) or b"")
             await writer.drain()
-            return await _answer(service, reader)
+            return await _read_answer(service, reader)
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
 
-async def _answer(service: h11.Connection, reader: asyncio.StreamReader) -> _Answer:
-    head, body = None, bytearray()
+async def _read_answer(service: h11.Connection, reader: asyncio.StreamReader) -> _Answer:
+    head = None
+    body = bytearray()
     while True:
         event = service.next_event()
         if event is h11.NEED_DATA:
@@ -198,7 +200,7 @@ async def _answer(service: h11.Connection, reader: asyncio.StreamReader) -> _Ans
             raise _Broken
 
 
-def _encoded(peer: h11.Connection, answer: _Answer) -> bytes:
+def _encode_answer(peer: h11.Connection, answer: _Answer) -> bytes:
     headers = [
         (name, value)
         for name, value in answer.headers

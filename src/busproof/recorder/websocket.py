@@ -8,7 +8,7 @@ from wsproto.utilities import RemoteProtocolError
 
 from busproof.recorder.frames import Unreadable
 
-__all__ = ["SWITCHING", "Unwrapping", "readdressed"]
+__all__ = ["SWITCHING", "Unwrapping", "readdress_head"]
 
 END: Final = b"\r\n\r\n"
 SWITCHING: Final = b" 101"
@@ -43,7 +43,9 @@ class Unwrapping:
                     raise Unreadable("the head of an HTTP message does not end")
                 return b"", b""
             place += len(END)
-            head, data, self._head = self._head[:place], self._head[place:], None
+            head = self._head[:place]
+            data = self._head[place:]
+            self._head = None
             if head.startswith(b"HTTP/") and SWITCHING not in head.partition(b"\r\n")[0]:
                 # The upgrade is refused; what follows is a page.
                 return head, b""
@@ -64,7 +66,7 @@ class Unwrapping:
         return self._head is None
 
 
-def readdressed(head: bytes, host: str) -> bytes:
+def readdress_head(head: bytes, host: str) -> bytes:
     """Return the head of a request for another host, that asks for no compression of messages."""
     first, *lines = head.removesuffix(END).split(b"\r\n")
     kept = [line for line in lines if not _is_replaced(line)]
