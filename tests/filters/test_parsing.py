@@ -23,7 +23,7 @@ from busproof.filters.nodes import (
     Step,
 )
 from busproof.filters.objections import objection_to_action, objection_to_filter
-from busproof.filters.parameters import with_values
+from busproof.filters.parameters import insert_values
 from busproof.filters.parser import (
     DEEPEST,
     LONGEST,
@@ -297,8 +297,8 @@ PARAMETERS = {"@P": 5, "text": "it's", "@n": -1.5, "@t": True, "@big": 1e300, "@
     ],
 )
 def test_values_of_parameters_are_put_in_their_places(expression: str, filled: str) -> None:
-    assert filled == with_values(expression, PARAMETERS)
+    assert filled == insert_values(expression, PARAMETERS)
 
 
 def test_expression_without_parameters_stays() -> None:
-    assert "a = @p" == with_values("a = @p", {})
+    assert "a = @p" == insert_values("a = @p", {})

@@ -167,7 +167,7 @@ class _Judged:
         for own in alike:
             after = after.delete(own)
         if value is not None:
-            after = after.set(name, _widened(before, value))
+            after = after.set(name, _widen_value(before, value))
         self.message = attrs.evolve(self.message, properties=after)
         self.properties -= {name.lower()}
 
@@ -192,7 +192,7 @@ def _fits(before: PropertyValue | None, value: Value | None) -> bool:
     return before is None or value is None or type(before) is type(value) or widened or texts
 
 
-def _widened(before: PropertyValue | None, value: Any) -> PropertyValue:
+def _widen_value(before: PropertyValue | None, value: Any) -> PropertyValue:
     """Return the value in the type that the property had, if C# converts it by itself."""
     result: PropertyValue = float(value) if type(before) is float else value
     return result
@@ -237,7 +237,9 @@ def _with_property(message: Message, name: str, value: PropertyValue | None) -> 
     if value is not None:
         own = alike[0] if alike else name
         before = message.properties.get(own)
-        properties = properties.set(own, _widened(before, value) if _fits(before, value) else value)
+        properties = properties.set(
+            own, _widen_value(before, value) if _fits(before, value) else value
+        )
     return attrs.evolve(message, properties=properties)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, assert_never
 
 from busproof.filters.facts import Facts, Missing, Value
-from busproof.filters.like import Pattern, folded, pattern_of
+from busproof.filters.like import Pattern, fold_text, pattern_of
 from busproof.filters.nodes import (
     And,
     Compare,
@@ -36,7 +36,9 @@ __all__ = ["FALSE", "TRUE", "UNKNOWN", "Verdict", "function_of", "valuation_of",
 Verdict = Callable[[Facts], int]
 """Function that gives the possible truth values of a condition for a message, as bits."""
 
-TRUE, FALSE, UNKNOWN = 1, 2, 4
+TRUE: Final = 1
+FALSE: Final = 2
+UNKNOWN: Final = 4
 _OPEN: Final = TRUE | FALSE | UNKNOWN
 _NOT_TRUE: Final = FALSE | UNKNOWN
 _EITHER: Final = TRUE | FALSE
@@ -59,7 +61,7 @@ def _table(how: Callable[[int, int], int]) -> tuple[tuple[int, ...], ...]:
     """Return the results for all pairs of sets of truth values, as rows."""
     values = (TRUE, FALSE, UNKNOWN)
 
-    def combined(left: int, right: int) -> int:
+    def combine(left: int, right: int) -> int:
         result = 0
         for one in values:
             for two in values:
@@ -67,7 +69,7 @@ def _table(how: Callable[[int, int], int]) -> tuple[tuple[int, ...], ...]:
                     result |= how(one, two)
         return result
 
-    return tuple(tuple(combined(left, right) for right in range(8)) for left in range(8))
+    return tuple(tuple(combine(left, right) for right in range(8)) for left in range(8))
 
 
 def _both(left: int, right: int) -> int:
@@ -122,19 +124,20 @@ def _verdict(  # noqa: PLR0911 - one closed match
     """Return the function of a condition, given those of its parts."""
     match condition:
         case And(parts=inner):
-            return _joined(_AND, FALSE, [parts[id(part)] for part in inner])
+            return _join_verdicts(_AND, FALSE, [parts[id(part)] for part in inner])
         case Or(parts=inner):
-            return _joined(_OR, TRUE, [parts[id(part)] for part in inner])
+            return _join_verdicts(_OR, TRUE, [parts[id(part)] for part in inner])
         case Not(condition=negated):
             positive = parts[id(negated)]
             return lambda facts: _NEGATED[positive(facts)]
         case Compare(operator=sign, left=left, right=right):
             if isinstance(left, Property) and isinstance(right, Constant):
-                return _compared_with(
+                return _compare_with_constant(
                     sign, parts[id(left)], parts[id(right)], right.value, readings
                 )
-            one, two = parts[id(left)], parts[id(right)]
-            return lambda facts: _compared(sign, one(facts), two(facts), readings)
+            one = parts[id(left)]
+            two = parts[id(right)]
+            return lambda facts: _compare_values(sign, one(facts), two(facts), readings)
         case IsNull(property=named):
             value_of = parts[id(named)]
             return lambda facts: _is_null(value_of(facts))
@@ -150,7 +153,9 @@ def _verdict(  # noqa: PLR0911 - one closed match
             assert_never(condition)
 
 
-def _joined(table: tuple[tuple[int, ...], ...], decisive: int, verdicts: list[Verdict]) -> Verdict:
+def _join_verdicts(
+    table: tuple[tuple[int, ...], ...], decisive: int, verdicts: list[Verdict]
+) -> Verdict:
     """FILTER-12: return the function that combines conditions; one that decides ends it."""
     first, *others = verdicts
 
@@ -188,11 +193,12 @@ def _exists(value_of: Valuation) -> Verdict:
     return verdict
 
 
-def _compared_with(
+def _compare_with_constant(
     sign: str, value_of: Valuation, constant_of: Valuation, constant: Any, readings: Readings
 ) -> Verdict:
     """Return the function that compares a property with a constant, mostly of the same type."""
-    ordered, kind = _ORDERED[sign], type(constant)
+    ordered = _ORDERED[sign]
+    kind = type(constant)
     quick = kind is int or (kind in (bool, str) and sign in _EQUALITIES)
 
     def verdict(facts: Facts) -> int:
@@ -201,37 +207,39 @@ def _compared_with(
             return TRUE if ordered(value, constant) else FALSE
         if value is Missing.UNKNOWN:
             return UNKNOWN
-        return _compared(sign, value, constant_of(facts), readings)
+        return _compare_values(sign, value, constant_of(facts), readings)
 
     return verdict
 
 
-def _compared(sign: str, left: Value, right: Value, readings: Readings) -> int:  # noqa: PLR0911
+def _compare_values(sign: str, left: Value, right: Value, readings: Readings) -> int:  # noqa: PLR0911
     """FILTER-11, FILTER-28: compare two values."""
     if type(left) is type(right) is int:
         return TRUE if _ORDERED[sign](left, right) else FALSE
     if left is Missing.UNKNOWN or right is Missing.UNKNOWN:
         return UNKNOWN
     if left is Missing.NULL or right is Missing.NULL:
-        return _compared_with_null(sign, left, right, readings)
+        return _compare_with_null(sign, left, right, readings)
     if left is Missing.OPEN or right is Missing.OPEN:
         return _OPEN
     if left is Missing.THERE or right is Missing.THERE:
         return _OPEN
-    one, two = _kind(left), _kind(right)
+    one = _kind(left)
+    two = _kind(right)
     if one is not two or one is Missing.FRESH:
-        return _of_other_types(sign, readings)
+        return _compare_other_types(sign, readings)
     if isinstance(left, Missing) or isinstance(right, Missing):
         return _EITHER
     if sign not in _EQUALITIES and one is not float:
         return UNKNOWN if readings.types == "unknown" else _OPEN
     if type(left) is not type(right) and one is float:
         # C# makes a double of a whole number that it compares with one.
-        left, right = float(left), float(right)
+        left = float(left)
+        right = float(right)
     return TRUE if _ORDERED[sign](left, right) else FALSE
 
 
-def _compared_with_null(sign: str, left: Value, right: Value, readings: Readings) -> int:
+def _compare_with_null(sign: str, left: Value, right: Value, readings: Readings) -> int:
     if readings.nulls == "unknown":
         return UNKNOWN
     if left is right or Missing.OPEN in (left, right) or sign in ("<>", "!="):
@@ -239,7 +247,7 @@ def _compared_with_null(sign: str, left: Value, right: Value, readings: Readings
     return _NOT_TRUE
 
 
-def _of_other_types(sign: str, readings: Readings) -> int:
+def _compare_other_types(sign: str, readings: Readings) -> int:
     """FILTER-28: compare values of types that C# does not compare; they are never equal."""
     if readings.types == "unknown":
         return UNKNOWN
@@ -281,7 +289,7 @@ def _among(
         for option_of in options:
             option = option_of(facts)
             missing = option is Missing.UNKNOWN
-            equal = unknown if missing else _compared("=", value, option, readings)
+            equal = unknown if missing else _compare_values("=", value, option, readings)
             result = _OR[result][equal]
         return result
 
@@ -290,7 +298,8 @@ def _among(
 
 def _like(like: Like, parts: Mapping[int, Any], readings: Readings) -> Verdict:
     """FILTER-15: return the function that says whether a text matches a pattern."""
-    value_of, pattern_value = parts[id(like.term)], parts[id(like.pattern)]
+    value_of = parts[id(like.term)]
+    pattern_value = parts[id(like.pattern)]
     escape_value = _no_escape if like.escape is None else parts[id(like.escape)]
     text = like.pattern.value if isinstance(like.pattern, Constant) else None
     # Most patterns are constants, which are read once.
@@ -299,7 +308,9 @@ def _like(like: Like, parts: Mapping[int, Any], readings: Readings) -> Verdict:
     def verdict(facts: Facts) -> int:
         if wanted is not None and type(value := value_of(facts)) is str:
             return _fits(readings, value, wanted)
-        value, pattern, escape = value_of(facts), pattern_value(facts), escape_value(facts)
+        value = value_of(facts)
+        pattern = pattern_value(facts)
+        escape = escape_value(facts)
         if type(value) is type(pattern) is type(escape) is str:
             return _fits(readings, value, pattern_of(pattern, escape))
         if Missing.UNKNOWN in (value, pattern, escape):
@@ -321,6 +332,6 @@ def _fits(readings: Readings, value: str, wanted: Pattern | None) -> int:
         return UNKNOWN if readings.types == "unknown" else _OPEN
     if readings.like_case != "insensitive" and wanted.fits(value):
         return TRUE
-    if readings.like_case == "sensitive" or not wanted.fits_folded(folded(value)):
+    if readings.like_case == "sensitive" or not wanted.fits_folded(fold_text(value)):
         return FALSE
     return TRUE if readings.like_case == "insensitive" else _EITHER

@@ -62,7 +62,7 @@ class Arrival:
     readings: Readings = OURS
 
 
-def _text(field: str) -> Callable[[Message, Arrival | None], Value]:
+def _read_text(field: str) -> Callable[[Message, Arrival | None], Value]:
     def value(message: Message, _: Arrival | None) -> Value:
         own = getattr(message, field)
         return Missing.NULL if own is None else str(own)
@@ -70,7 +70,7 @@ def _text(field: str) -> Callable[[Message, Arrival | None], Value]:
     return value
 
 
-def _given(field: str, kind: Missing) -> Callable[[Message, Arrival | None], Value]:
+def _read_arrival(field: str, kind: Missing) -> Callable[[Message, Arrival | None], Value]:
     def value(_: Message, arrival: Arrival | None) -> Value:
         if arrival is None:
             return kind
@@ -80,11 +80,13 @@ def _given(field: str, kind: Missing) -> Callable[[Message, Arrival | None], Val
     return value
 
 
-def _constant(at_a_bus: Value, elsewhere: Missing) -> Callable[[Message, Arrival | None], Value]:
+def _read_constant(
+    at_a_bus: Value, elsewhere: Missing
+) -> Callable[[Message, Arrival | None], Value]:
     return lambda _, arrival: elsewhere if arrival is None else at_a_bus
 
 
-def _partition_key(message: Message, arrival: Arrival | None) -> Value:
+def _read_partition_key(message: Message, arrival: Arrival | None) -> Value:
     if message.partition_key is not None:
         return message.partition_key
     # A session selects the partition, too; whether it then reads as the partition key is open.
@@ -111,23 +113,23 @@ SETTABLE: Final = frozenset(
 """Lower-case names of the system properties that an action can set; others are the bus's own."""
 
 SYSTEM: Final[dict[str, Callable[[Message, Arrival | None], Value]]] = {
-    **{name: _text(field) for name, field in _FIELDS.items()},
-    "partitionkey": _partition_key,
-    "sequencenumber": _given("sequence_number", Missing.NUMBER),
-    "enqueuedsequencenumber": _given("sequence_number", Missing.NUMBER),
-    "enqueuedtimeutc": _given("enqueued_at", Missing.THERE),
-    "scheduledenqueuetimeutc": _given("scheduled_for", Missing.OPEN),
-    "expiresatutc": _given("expires_at", Missing.THERE),
-    "timetolive": _given("time_to_live", Missing.THERE),
-    "size": _given("size", Missing.NUMBER),
+    **{name: _read_text(field) for name, field in _FIELDS.items()},
+    "partitionkey": _read_partition_key,
+    "sequencenumber": _read_arrival("sequence_number", Missing.NUMBER),
+    "enqueuedsequencenumber": _read_arrival("sequence_number", Missing.NUMBER),
+    "enqueuedtimeutc": _read_arrival("enqueued_at", Missing.THERE),
+    "scheduledenqueuetimeutc": _read_arrival("scheduled_for", Missing.OPEN),
+    "expiresatutc": _read_arrival("expires_at", Missing.THERE),
+    "timetolive": _read_arrival("time_to_live", Missing.THERE),
+    "size": _read_arrival("size", Missing.NUMBER),
     # Nobody has received the message yet.
-    "deliverycount": _constant(0, Missing.NUMBER),
-    "state": _constant(0, Missing.THERE),
-    "locktoken": _constant(Missing.NULL, Missing.OPEN),
-    "lockeduntilutc": _constant(Missing.NULL, Missing.OPEN),
-    "deadlettersource": _constant(Missing.NULL, Missing.OPEN),
-    "viapartitionkey": _constant(Missing.NULL, Missing.OPEN),
-    "forcepersistence": _constant(False, Missing.THERE),
+    "deliverycount": _read_constant(0, Missing.NUMBER),
+    "state": _read_constant(0, Missing.THERE),
+    "locktoken": _read_constant(Missing.NULL, Missing.OPEN),
+    "lockeduntilutc": _read_constant(Missing.NULL, Missing.OPEN),
+    "deadlettersource": _read_constant(Missing.NULL, Missing.OPEN),
+    "viapartitionkey": _read_constant(Missing.NULL, Missing.OPEN),
+    "forcepersistence": _read_constant(False, Missing.THERE),
 }
 """Lower-case names of the documented system properties to their values for a message.
 
@@ -188,7 +190,8 @@ class _Last:
     def names_of(self, properties: Map[str, PropertyValue]) -> dict[str, Value]:
         """Return the values of properties by lower-case name, not to be changed."""
         if properties is not self._properties:
-            self._properties, self._user = properties, _by_lower_name(properties)
+            self._properties = properties
+            self._user = _by_lower_name(properties)
         return self._user
 
 

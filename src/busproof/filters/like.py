@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-__all__ = ["Pattern", "folded", "pattern_of"]
+__all__ = ["Pattern", "fold_text", "pattern_of"]
 
 
 class Wildcard(Enum):
@@ -55,7 +55,7 @@ def pattern_of(pattern: str, escape: str) -> Pattern | None:
     signs = None if len(escape) > 1 else list(_signs(pattern, escape))
     if signs is None or "" in signs:
         return None
-    without_case = [sign if isinstance(sign, Wildcard) else folded(sign) for sign in signs]
+    without_case = [sign if isinstance(sign, Wildcard) else fold_text(sign) for sign in signs]
     return Pattern(_matcher(tuple(_pieces(signs))), _matcher(tuple(_pieces(without_case))))
 
 
@@ -84,14 +84,14 @@ def _signs(pattern: str, escape: str) -> Iterator[Sign]:
 
 
 @lru_cache(4)
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text of the same length, in which letters that differ only in case are equal."""
     if text.isascii():
         return text.lower()
-    return "".join(map(_folded, text))
+    return "".join(map(_fold_letter, text))
 
 
-def _folded(letter: str) -> str:
+def _fold_letter(letter: str) -> str:
     fold = letter.casefold()
     if len(fold) > 1 and fold not in _SINGLE:
         _SINGLE[fold] = chr(_PRIVATE + len(_SINGLE))
@@ -117,7 +117,8 @@ def _matches(pieces: tuple[Piece, ...], text: str) -> bool:
     *middle, last = others
     if len(text) < len(first) + len(last) or _find(first, text, 0, 1) != 0:
         return False
-    place, end = len(first), len(text) - len(last)
+    place = len(first)
+    end = len(text) - len(last)
     for piece in middle:
         if (place := _find(piece, text, place, end)) < 0:
             return False

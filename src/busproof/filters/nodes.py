@@ -189,9 +189,11 @@ def walked(part: Any) -> Iterator[Any]:
 
 def depth_of(part: Any) -> int:
     """Return the nesting depth of a condition, a term or a statement."""
-    depth, level = 0, [part]
+    depth = 0
+    level = [part]
     while level:
-        depth, level = depth + 1, [inner for outer in level for inner in _parts_of(outer)]
+        depth += 1
+        level = [inner for outer in level for inner in _parts_of(outer)]
     return depth
 
 

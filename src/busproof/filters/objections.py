@@ -25,7 +25,7 @@ def objection_to_filter(wanted: Filter) -> str | None:
     condition = parsed(wanted.expression)
     if isinstance(condition, Outside):
         return condition.reason
-    return _of_parts(unknown_properties(wanted.expression), (condition,))
+    return _objection_to_parts(unknown_properties(wanted.expression), (condition,))
 
 
 def objection_to_action(action: str) -> str | None:
@@ -34,10 +34,10 @@ def objection_to_action(action: str) -> str | None:
     if isinstance(statements, Outside):
         return statements.reason
     unknown = unknown_properties_of_action(action)
-    return _of_parts(unknown, statements) or objection(statements)
+    return _objection_to_parts(unknown, statements) or objection(statements)
 
 
-def _of_parts(unknown: tuple[str, ...], trees: Iterable[Any]) -> str | None:
+def _objection_to_parts(unknown: tuple[str, ...], trees: Iterable[Any]) -> str | None:
     """Return what is wrong with a part of a text that the grammar derives."""
     if unknown:
         return (

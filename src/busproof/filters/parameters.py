@@ -8,13 +8,13 @@ from busproof.filters.parser import LONGEST
 from busproof.filters.printing import literal
 from busproof.vocabulary.messages import PropertyValue
 
-__all__ = ["with_values"]
+__all__ = ["insert_values"]
 
 _PARAMETER: Final = re.compile(r"""'(?:[^']|'')*'|\[(?:[^\]]|\]\])*\]|"(?:[^"]|"")*"|@[^\W\d]\w*""")
 """A parameter, or a text or a name in which an `@` begins none."""
 
 
-def with_values(expression: str, values: Mapping[str, PropertyValue]) -> str:
+def insert_values(expression: str, values: Mapping[str, PropertyValue]) -> str:
     """Return an expression with the values of its parameters in their places.
 
     A value becomes a literal, so a text cannot add a condition. A parameter without a value stays,

@@ -127,7 +127,7 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         self.unknown: list[str] = []
 
     def _wrong(self, part: _Part, expected: str) -> _WrongError:
-        shown = _shown(self.written[part.start : part.end])
+        shown = _show_text(self.written[part.start : part.end])
         return _WrongError(f"{shown} at character {part.start + 1} is {expected}")
 
     def as_condition(self, part: _Part) -> Condition:
@@ -157,28 +157,28 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
     def _conditions(self, parts: Iterable[_Part]) -> tuple[Condition, ...]:
         return tuple(self.as_condition(part) for part in parts)
 
-    def _made(self, meta: Meta, node: Any) -> _Part:
+    def _make_part(self, meta: Meta, node: Any) -> _Part:
         return _Part(node, meta.start_pos, meta.end_pos)
 
     def or_(self, meta: Meta, *parts: _Part) -> _Part:
-        return self._made(meta, Or(self._conditions(parts)))
+        return self._make_part(meta, Or(self._conditions(parts)))
 
     def and_(self, meta: Meta, *parts: _Part) -> _Part:
-        return self._made(meta, And(self._conditions(parts)))
+        return self._make_part(meta, And(self._conditions(parts)))
 
     def not_(self, meta: Meta, operand: _Part) -> _Part:
         condition = self.as_condition(operand)
         # A second NOT takes back the first, for an unknown condition too; a row of them is no row
         # of levels.
         if isinstance(condition, Not):
-            return self._made(meta, condition.condition)
-        return self._made(meta, Not(condition))
+            return self._make_part(meta, condition.condition)
+        return self._make_part(meta, Not(condition))
 
     def group(self, meta: Meta, inside: _Part) -> _Part:
         return _Part(inside.node, meta.start_pos, meta.end_pos, grouped=True)
 
     def compare(self, meta: Meta, left: _Part, sign: Token, right: _Part) -> _Part:
-        return self._made(meta, Compare(str(sign), self.as_term(left), self.as_term(right)))
+        return self._make_part(meta, Compare(str(sign), self.as_term(left), self.as_term(right)))
 
     def _is_null(self, operand: _Part) -> IsNull:
         if not isinstance(operand.node, Property) or operand.grouped:
@@ -186,35 +186,36 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         return IsNull(operand.node)
 
     def is_null(self, meta: Meta, operand: _Part, _: Token) -> _Part:
-        return self._made(meta, self._is_null(operand))
+        return self._make_part(meta, self._is_null(operand))
 
     def is_not_null(self, meta: Meta, operand: _Part, _: Token) -> _Part:
-        return self._made(meta, Not(self._is_null(operand)))
+        return self._make_part(meta, Not(self._is_null(operand)))
 
     def _in(self, term: _Part, options: Iterable[_Part]) -> In:
         return In(self.as_term(term), tuple(self.as_term(option) for option in options))
 
     def in_(self, meta: Meta, term: _Part, *options: _Part) -> _Part:
-        return self._made(meta, self._in(term, options))
+        return self._make_part(meta, self._in(term, options))
 
     def not_in(self, meta: Meta, term: _Part, *options: _Part) -> _Part:
-        return self._made(meta, Not(self._in(term, options)))
+        return self._make_part(meta, Not(self._in(term, options)))
 
     def _like(self, term: _Part, pattern: _Part, escape: _Part | None) -> Like:
         sign = None if escape is None else self.as_term(escape)
         return Like(self.as_term(term), self.as_term(pattern), sign)
 
     def like(self, meta: Meta, term: _Part, pattern: _Part, escape: _Part | None) -> _Part:
-        return self._made(meta, self._like(term, pattern, escape))
+        return self._make_part(meta, self._like(term, pattern, escape))
 
     def not_like(self, meta: Meta, term: _Part, pattern: _Part, escape: _Part | None) -> _Part:
-        return self._made(meta, Not(self._like(term, pattern, escape)))
+        return self._make_part(meta, Not(self._like(term, pattern, escape)))
 
     def exists(self, meta: Meta, operand: _Part) -> _Part:
-        return self._made(meta, Exists(operand.node))
+        return self._make_part(meta, Exists(operand.node))
 
     def arithmetic(self, meta: Meta, first: _Part, *rest: Any) -> _Part:
-        signs, operands = rest[::2], rest[1::2]
+        signs = rest[::2]
+        operands = rest[1::2]
         steps = tuple(
             Step(str(sign), self.as_term(operand))
             for sign, operand in zip(signs, operands, strict=True)
@@ -222,58 +223,58 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         term = self.as_term(first)
         # Parentheses on the left change nothing, and are no level either.
         if isinstance(term, Arithmetic) and _is_sum(term.steps[0]) is _is_sum(steps[0]):
-            return self._made(meta, Arithmetic(term.first, term.steps + steps))
-        return self._made(meta, Arithmetic(term, steps))
+            return self._make_part(meta, Arithmetic(term.first, term.steps + steps))
+        return self._make_part(meta, Arithmetic(term, steps))
 
     def negative(self, meta: Meta, _: Token, operand: _Part) -> _Part:
         term = self.as_term(operand)
         # The lowest number of 64 bits has no positive counterpart, so its sign belongs to it.
         if term == Constant(2**63):
-            return self._made(meta, Constant(-(2**63)))
+            return self._make_part(meta, Constant(-(2**63)))
         if isinstance(term, Negative):
-            return self._made(meta, Negative(term.term, term.signs + 1))
-        return self._made(meta, Negative(term))
+            return self._make_part(meta, Negative(term.term, term.signs + 1))
+        return self._make_part(meta, Negative(term))
 
     def positive(self, meta: Meta, _: Token, operand: _Part) -> _Part:
         term = self.as_term(operand)
         plus = isinstance(term, Arithmetic) and term.first == Constant(0)
-        return self._made(meta, term if plus else Arithmetic(Constant(0), (Step("+", term),)))
+        return self._make_part(meta, term if plus else Arithmetic(Constant(0), (Step("+", term),)))
 
     def integer(self, meta: Meta, text: Token) -> _Part:
-        return self._made(meta, Constant(int(text)))
+        return self._make_part(meta, Constant(int(text)))
 
     def decimal(self, meta: Meta, text: Token) -> _Part:
         mantissa = text.upper().partition("E")[0]
         # The documents speak of a string of numbers with a point in it, and show digits on both
         # sides.
         self.doubtful |= mantissa.startswith(".") or mantissa.endswith(".")
-        return self._made(meta, Constant(float(text)))
+        return self._make_part(meta, Constant(float(text)))
 
     def text(self, meta: Meta, text: Token) -> _Part:
-        return self._made(meta, Constant(text[1:-1].replace("''", "'")))
+        return self._make_part(meta, Constant(text[1:-1].replace("''", "'")))
 
     def true(self, meta: Meta, _: Token) -> _Part:
-        return self._made(meta, Constant(True))
+        return self._make_part(meta, Constant(True))
 
     def false(self, meta: Meta, _: Token) -> _Part:
-        return self._made(meta, Constant(False))
+        return self._make_part(meta, Constant(False))
 
     def null(self, meta: Meta, _: Token) -> _Part:
-        return self._made(meta, Constant(None))
+        return self._make_part(meta, Constant(None))
 
     def parameter(self, meta: Meta, text: Token) -> _Part:
         # The grammar has no parameters; an example of the documents has one, with its value.
         self.doubtful = True
-        return self._made(meta, Parameter(str(text)))
+        return self._make_part(meta, Parameter(str(text)))
 
     def newid(self, meta: Meta, _: Token) -> _Part:
-        return self._made(meta, NewId())
+        return self._make_part(meta, NewId())
 
     def named(self, meta: Meta, _: Token, name: _Part) -> _Part:
-        return self._made(meta, Named(self.as_term(name)))
+        return self._make_part(meta, Named(self.as_term(name)))
 
     def property(self, meta: Meta, scope: Token | None, name: Token) -> _Part:
-        part = self._made(meta, None)
+        part = self._make_part(meta, None)
         if name.type == "DELIMITED":
             written = name[1:-1].replace("]]", "]")
         elif name.type == "QUOTED":
@@ -407,17 +408,17 @@ def _reason(text: str, start: str, error: UnexpectedInput) -> str:
     if isinstance(error, UnexpectedToken):
         at_end = error.token.type == "$END"
         place = len(text) if at_end else place
-        found = "it ends" if at_end else f"{_shown(str(error.token))} stands"
+        found = "it ends" if at_end else f"{_show_text(str(error.token))} stands"
         expected = error.accepts
     else:
         begun = _BEGUN.get(text[place])
         if begun is not None:
             return f"{begun[0]} that begins at character {place + 1} has no {begun[1]} at its end"
-        found = f"{_shown(text[place])} stands"
+        found = f"{_show_text(text[place])} stands"
         parser = _parser().parse_interactive(text[:place], start=start)
         parser.exhaust_lexer()
         expected = parser.accepts()  # type: ignore[no-untyped-call]  # lark's annotation is missing
-    return f"{found} at character {place + 1}; expected {_listed(expected)}"
+    return f"{found} at character {place + 1}; expected {_list_words(expected)}"
 
 
 _BEGUN: Final = {
@@ -429,7 +430,7 @@ _BEGUN: Final = {
 begins there."""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_words(names: Iterable[str]) -> str:
     """Return what a refusal calls these terminals, a value before all else that begins with one."""
     words = {WORDS[name] for name in names if name in WORDS}
     if VALUE in words:
@@ -440,7 +441,7 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(some)} or {last}" if some else last
 
 
-def _shown(text: str) -> str:
+def _show_text(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 

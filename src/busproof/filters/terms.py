@@ -40,7 +40,8 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
     "/": lambda left, right: abs(left) // abs(right) * (1 if (left < 0) is (right < 0) else -1),
     "%": lambda left, right: abs(left) % abs(right) * (-1 if left < 0 else 1),
 }
-_LEAST, _END = -(2**63), 2**63
+_LEAST: Final = -(2**63)
+_END: Final = 2**63
 
 
 def valuation(  # noqa: PLR0911 - one closed match
@@ -55,14 +56,14 @@ def valuation(  # noqa: PLR0911 - one closed match
     """
     match term:
         case Constant(value=value):
-            fixed = _fixed(value)
+            fixed = _check_range(value)
             return lambda _: fixed
         case Property(scope="user", name=name):
-            return _of_application(name.lower())
+            return _read_application_property(name.lower())
         case Property(name=name):
-            return _of_system(name)
+            return _read_system_property(name)
         case Named(name=inner):
-            return _named(parts[id(inner)])
+            return _read_named(parts[id(inner)])
         case NewId():
             return lambda _: Missing.FRESH
         case Parameter():
@@ -76,7 +77,7 @@ def valuation(  # noqa: PLR0911 - one closed match
             assert_never(term)
 
 
-def _fixed(value: str | float | bool | None) -> Value:
+def _check_range(value: str | float | bool | None) -> Value:
     """Return the value of a constant; a number out of its type's range has none that is defined."""
     if value is None:
         return Missing.NULL
@@ -85,13 +86,14 @@ def _fixed(value: str | float | bool | None) -> Value:
     return Missing.OPEN if value in (math.inf, -math.inf) else value
 
 
-def _of_application(name: str) -> Valuation:
+def _read_application_property(name: str) -> Valuation:
     unknown = Missing.UNKNOWN
     return lambda facts: facts.user.get(name, unknown)
 
 
-def _of_system(name: str) -> Valuation:
-    value_of, field = SYSTEM.get(name.lower()), field_of(name)
+def _read_system_property(name: str) -> Valuation:
+    value_of = SYSTEM.get(name.lower())
+    field = field_of(name)
     if value_of is None:
         return lambda _: Missing.OPEN
     return lambda facts: (
@@ -99,7 +101,7 @@ def _of_system(name: str) -> Valuation:
     )
 
 
-def _named(inner: Valuation) -> Valuation:
+def _read_named(inner: Valuation) -> Valuation:
     def value(facts: Facts) -> Value:
         name = inner(facts)
         if not isinstance(name, str):
@@ -117,7 +119,7 @@ def _negative(inner: Valuation, signs: int, readings: Readings) -> Valuation:
     def value(facts: Facts) -> Value:
         result = inner(facts)
         for _ in range(signs):
-            result = _reckoned("-", 0, result, readings)
+            result = _calculate_step("-", 0, result, readings)
         return result
 
     return value
@@ -136,13 +138,13 @@ def _arithmetic(
                 if _LEAST <= whole < _END:
                     result = whole
                     continue
-            result = _reckoned(sign, result, right, readings)
+            result = _calculate_step(sign, result, right, readings)
         return result
 
     return value
 
 
-def _reckoned(sign: str, left: Value, right: Value, readings: Readings) -> Value:
+def _calculate_step(sign: str, left: Value, right: Value, readings: Readings) -> Value:
     """FILTER-16, FILTER-17: return the result of one operation."""
     if left is Missing.UNKNOWN or right is Missing.UNKNOWN:
         return Missing.UNKNOWN

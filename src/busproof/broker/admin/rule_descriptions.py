@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from busproof import vocabulary as v
 from busproof.broker.admin.atom import SB, XSD, XSI, Unreadable, strip_namespaces
-from busproof.filters.parameters import with_values
+from busproof.filters.parameters import insert_values
 
 __all__ = ["action_of", "filter_of", "rule_element"]
 
@@ -62,7 +62,7 @@ def action_of(rule: ET.Element) -> str | None:
 def _expression(element: ET.Element) -> str:
     """Return the SQL expression of a filter or an action, with its parameters' values."""
     expression = element.findtext(f"{{{SB}}}SqlExpression") or ""
-    return with_values(expression, _values(element.find(f"{{{SB}}}Parameters")))
+    return insert_values(expression, _values(element.find(f"{{{SB}}}Parameters")))
 
 
 def _values(element: ET.Element | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from busproof.broker.amqp.refusals import Refusal, too_many_of
 from busproof.broker.core import Hub
 from busproof.broker.payloads import Counted
 from busproof.filters.objections import objection_to_action, objection_to_filter
-from busproof.filters.parameters import with_values
+from busproof.filters.parameters import insert_values
 
 __all__ = [
     "action_of",
@@ -73,7 +73,7 @@ def _expression(sql: Mapping[str, Any]) -> str:
     """Return the SQL of a filter or an action, with the values of its parameters, if it has any."""
     values = sql.get("parameters")
     known = {str(name): _plain(value) for name, value in dict(values or {}).items()}
-    return with_values(str(sql.get("expression") or ""), known)
+    return insert_values(str(sql.get("expression") or ""), known)
 
 
 def check_expressions(chosen: v.Filter, action: str | None) -> None:
