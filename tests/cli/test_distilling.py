@@ -14,7 +14,7 @@ from busproof.cli.mutation.recordings import Recording, lines_of
 from busproof.cli.mutation.search import play
 from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
-from busproof.history.replay import RecordedCommand, joined
+from busproof.history.replay import RecordedCommand, join_commands
 from busproof.model import NO_FAULT
 from busproof.mutants.by_machine.made import families_of
 from busproof.spec import load
@@ -55,7 +55,7 @@ def recording(commands: tuple[RecordedCommand, ...]) -> Recording:
 
 
 def test_parts_that_are_joined_keep_their_own_locks():
-    both = joined(TAKEN, TAKEN)
+    both = join_commands(TAKEN, TAKEN)
     tokens = [each.command.lock_token for each in both if isinstance(each.command, v.Complete)]
     assert (["@3", "@8"], [*range(1, 11)]) == (tokens, [each.number for each in both])
 

@@ -17,7 +17,7 @@ from busproof import vocabulary as v
 from busproof.history.class_readers import INTEGERS, Reader, compile_reader
 from busproof.history.decode_errors import Mismatch, one_of
 
-__all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
+__all__ = ["ALWAYS", "INTEGERS", "freeze_map", "strict_converter", "tag_union"]
 
 ALWAYS: Final[Mapping[str, bool]] = {"always": True}
 """Metadata of a field that is written even with its default value."""
@@ -48,7 +48,7 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     return converter
 
 
-def frozen_map(entries: Mapping[str, str]) -> Map[str, str]:
+def freeze_map(entries: Mapping[str, str]) -> Map[str, str]:
     """Return an immutable map with the same entries."""
     return Map(entries)
 
@@ -79,7 +79,7 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
         return found
 
     def read_slowly(value: object) -> object:
-        kind = names[_tagged(value, tag, names)]
+        kind = names[_read_tag(value, tag, names)]
         fields = {key: entry for key, entry in cast(dict[str, Any], value).items() if key != tag}
         return converter.get_structure_hook(kind)(fields, kind)
 
@@ -91,7 +91,7 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
     converter.register_unstructure_hook(union, write)
 
 
-def _tagged(value: object, tag: str, names: Mapping[str, type]) -> str:
+def _read_tag(value: object, tag: str, names: Mapping[str, type]) -> str:
     """Return the name in the field `tag`, after checking that it is one of the names."""
     if type(value) is not dict:
         raise Mismatch.of(value, "an object")

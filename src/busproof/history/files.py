@@ -99,7 +99,7 @@ class HistoryWriter:
         try:
             self._append(line)
         except (OSError, ValueError) as error:
-            raise self._failed(error) from None
+            raise self._note_failure(error) from None
         self._kept += len(line)
 
     def close(self) -> None:
@@ -107,14 +107,14 @@ class HistoryWriter:
         try:
             self._file.close()
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._note_failure(error) from None
 
     def _append(self, line: bytes) -> None:
         rest = memoryview(line)
         while rest:
             rest = rest[self._file.write(rest) :]
 
-    def _failed(self, error: OSError | ValueError) -> HistoryError:
+    def _note_failure(self, error: OSError | ValueError) -> HistoryError:
         with suppress(OSError, ValueError):
             self._file.truncate(self._kept)
         self._failure = (
@@ -154,7 +154,7 @@ class HistoryReader(Iterator[Record]):
         self._growing = growing
         self._begun = False
         try:
-            self._file: BinaryIO = file or _opened(self.path)
+            self._file: BinaryIO = file or _open_history(self.path)
         except OSError as error:
             raise HistoryError(f"cannot read the history {self.path}: {_reason(error)}") from None
         self._records = self._read()
@@ -246,7 +246,9 @@ class _Grouping:
 
     def begin(self, scenario: Scenario) -> None:
         """Start reading a scenario."""
-        self._open, self._events, self._bare = scenario, PackedEvents(), False
+        self._open = scenario
+        self._events = PackedEvents()
+        self._bare = False
 
     def end(self, ended: Ended | None) -> Iterator[Scenario]:
         """Yield the scenario that was being read, if there was one."""
@@ -297,7 +299,7 @@ def load(path: str | os.PathLike[str], file: BinaryIO | None = None) -> History:
         return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open_history(path: Path) -> BinaryIO:
     """Open a history, which may be packed, or be a folder with the parts of a recording."""
     if path.is_dir() and parts_of(path):
         return cast(BinaryIO, JoinedParts(path))

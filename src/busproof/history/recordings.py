@@ -24,11 +24,11 @@ def part_name(number: int) -> str:
 
 def parts_of(folder: Path) -> list[Path]:
     """Return the parts of the recording in a folder, in their order; none if it has none."""
-    found = {int(match[1]): path for path in folder.iterdir() if (match := _matched(path))}
+    found = {int(match[1]): path for path in folder.iterdir() if (match := _match_part(path))}
     return [found[number] for number in sorted(found)]
 
 
-def _matched(path: Path) -> re.Match[str] | None:
+def _match_part(path: Path) -> re.Match[str] | None:
     return PART.fullmatch(path.name)
 
 
@@ -65,11 +65,12 @@ class JoinedParts:
 
     def _read(self) -> Generator[bytes]:
         before = self._notes()
-        left = _opened_in(before)
-        parts, lines = parts_of(self._folder), 0
+        left = _find_open_requests(before)
+        parts = parts_of(self._folder)
+        lines = 0
         for number, path in enumerate(parts):
             lines = 0
-            with _opened(path) as file:
+            with _open_part(path) as file:
                 # Each part begins with the header of the whole.
                 if number:
                     file.readline(LIMIT + 1)
@@ -82,9 +83,9 @@ class JoinedParts:
         yield from left.values()
         if (after := self._notes()) != before:
             header = int(len(parts) > 1)
-            yield from self._opened_meanwhile(before, after, parts[-2:], lines + header)
+            yield from self._read_meanwhile(before, after, parts[-2:], lines + header)
 
-    def _opened_meanwhile(
+    def _read_meanwhile(
         self, before: bytes, after: bytes, parts: list[Path], lines: int
     ) -> Generator[bytes]:
         """Yield the requests that were opened while a recording that goes on was read.
@@ -105,9 +106,9 @@ class JoinedParts:
             raise HistoryError(
                 f"the recording in {self._folder} went on while it was read; read it once more"
             )
-        left = _opened_in(after[len(before) :], with_closed=True)
+        left = _find_open_requests(after[len(before) :], with_closed=True)
         for path in parts:
-            with _opened(path) as file:
+            with _open_part(path) as file:
                 for line in islice(file, lines if path == parts[-1] else None):
                     left.pop(_who(line), None)
         yield from left.values()
@@ -121,7 +122,7 @@ class JoinedParts:
         return data[: data.rfind(b"\n") + 1]
 
 
-def _opened_in(notes: bytes, *, with_closed: bool = False) -> dict[bytes, bytes]:
+def _find_open_requests(notes: bytes, *, with_closed: bool = False) -> dict[bytes, bytes]:
     """Return the events of requests without an answer, by who made them and when."""
     left: dict[int, bytes] = {}
     for line in notes.splitlines(keepends=True):
@@ -139,7 +140,7 @@ def _who(line: bytes) -> bytes:
     return line[: line.find(b",", line.find(b'"called":'))]
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open_part(path: Path) -> IO[bytes]:
     packed = path if path.suffix == ".gz" else path.with_name(f"{path.name}.gz")
     try:
         return cast(IO[bytes], gzip.open(path)) if path == packed else path.open("rb")

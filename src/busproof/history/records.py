@@ -10,7 +10,7 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union, reader_of
-from busproof.history.converters import ALWAYS, frozen_map
+from busproof.history.converters import ALWAYS, freeze_map
 
 __all__ = [
     "AGAIN",
@@ -103,7 +103,7 @@ class Header:
     busproof: str = ""
     adapter: str = ""
     oracle: Oracle | None = None
-    implementation: Map[str, str] = attrs.field(factory=Map, converter=frozen_map)
+    implementation: Map[str, str] = attrs.field(factory=Map, converter=freeze_map)
     capabilities: tuple[str, ...] = ()
     clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))

@@ -23,7 +23,7 @@ __all__ = [
     "CommandFile",
     "RecordedCommand",
     "commands_of",
-    "joined",
+    "join_commands",
     "numbered",
     "read_commands",
     "resolved",
@@ -73,10 +73,10 @@ def commands_of(
     events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL
 ) -> tuple[RecordedCommand, ...]:
     """Return the commands of events, for a replay; on a real clock with the pauses between them."""
-    return numbered(tuple(_asked(events, clock)))
+    return numbered(tuple(_convert_events(events, clock)))
 
 
-def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedCommand]:
+def _convert_events(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedCommand]:
     numbers: dict[str, int] = {}
     number = idle_since = 0
     for event in events:
@@ -90,16 +90,16 @@ def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[RecordedComman
         yield RecordedCommand(
             number=number,
             connection=event.connection,
-            command=_referring(event.command, numbers),
+            command=_refer_to_receives(event.command, numbers),
         )
         if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
             numbers[event.outcome.message.lock_token] = number
 
 
-def _referring(command: v.Command, numbers: Mapping[str, int]) -> v.Command:
+def _refer_to_receives(command: v.Command, numbers: Mapping[str, int]) -> v.Command:
     tokens = _tokens(command)
     named = [f"{REFERENCE}{numbers[token]}" if token in numbers else token for token in tokens]
-    return _with_tokens(command, named)
+    return _replace_tokens(command, named)
 
 
 def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
@@ -111,43 +111,45 @@ def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
     """
     real_tokens: list[str] = []
     for token in _tokens(command):
-        number = _referred(token)
+        number = _read_reference(token)
         if number is not None and number not in tokens:
             return None
         real_tokens.append(token if number is None else tokens[number])
-    return _with_tokens(command, real_tokens)
+    return _replace_tokens(command, real_tokens)
 
 
 def numbered(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the commands, numbered from 1 on."""
-    return joined(commands)
+    return join_commands(commands)
 
 
-def joined(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
+def join_commands(*parts: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the commands of all parts, numbered from 1 on, with their references adapted."""
     commands: list[RecordedCommand] = []
     for part in parts:
         new = {recorded.number: place for place, recorded in enumerate(part, len(commands) + 1)}
         commands += [
             attrs.evolve(
-                recorded, number=new[recorded.number], command=_renumbered(recorded.command, new)
+                recorded,
+                number=new[recorded.number],
+                command=_renumber_command(recorded.command, new),
             )
             for recorded in part
         ]
     return tuple(commands)
 
 
-def _renumbered(command: v.Command, new: Mapping[int, int]) -> v.Command:
+def _renumber_command(command: v.Command, new: Mapping[int, int]) -> v.Command:
     tokens = _tokens(command)
-    numbers = map(_referred, tokens)
+    numbers = map(_read_reference, tokens)
     changed = [
         token if number is None else f"{REFERENCE}{new.get(number, 0)}"
         for token, number in zip(tokens, numbers, strict=True)
     ]
-    return _with_tokens(command, changed)
+    return _replace_tokens(command, changed)
 
 
-def _referred(token: str) -> int | None:
+def _read_reference(token: str) -> int | None:
     digits = token.removeprefix(REFERENCE)
     return int(digits) if digits != token and digits.isdecimal() else None
 
@@ -159,7 +161,7 @@ def _tokens(command: v.Command) -> tuple[str, ...]:
     return several if one is None else (one,)
 
 
-def _with_tokens(command: v.Command, tokens: Sequence[str]) -> v.Command:
+def _replace_tokens(command: v.Command, tokens: Sequence[str]) -> v.Command:
     if not tokens:
         return command
     changed: dict[str, Any] = {"lock_token": tokens[0]}

@@ -14,7 +14,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.cli.mutation.pairs import PLAIN, Pair, pairs_of
 from busproof.history.files import load
-from busproof.history.replay import RecordedCommand, commands_of, joined, numbered
+from busproof.history.replay import RecordedCommand, commands_of, join_commands, numbered
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import simplified
 
@@ -108,7 +108,7 @@ def make_contexts(
     contexts: Sequence[str], commands: Sequence[RecordedCommand]
 ) -> tuple[RecordedCommand, ...]:
     """Return commands that make the contexts, on a separate connection, and then the commands."""
-    return joined(
+    return join_commands(
         _record_commands([command for name in contexts for command in MAKE[name]]), commands
     )
 
@@ -119,7 +119,7 @@ def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     First as they are, then during a transaction and an outage elsewhere, and finally after the
     outage.
     """
-    return joined(
+    return join_commands(
         _rename("first-", commands),
         _record_commands([*MAKE["transaction"], *MAKE["outage"]]),
         commands,

@@ -142,16 +142,16 @@ def _exchange(
 ) -> tuple[v.Command, v.Outcome] | None:
     """Return the request and the answer of a span; `None` if it leaves open what they are."""
     if span.operation in ("publish", "send"):
-        return _sent(span, left_out)
+        return _read_send(span, left_out)
     if span.operation == "receive":
-        return _received(number, span, left_out)
+        return _read_receive(number, span, left_out)
     if span.operation == "settle" or span.operation in SETTLEMENTS:
-        return _settled(span, receives, starts, left_out)
+        return _read_settlement(span, receives, starts, left_out)
     left_out[f"{span.operation or 'no operation'}: not a send, receive or settlement"] += 1
     return None
 
 
-def _sent(span: _Span, left_out: Counter[str]) -> tuple[v.Command, v.Outcome] | None:
+def _read_send(span: _Span, left_out: Counter[str]) -> tuple[v.Command, v.Outcome] | None:
     messages = tuple(v.Message(body=name, message_id=name) for name in span.ids)
     if not messages:
         left_out["send: no MessageId"] += 1
@@ -162,7 +162,7 @@ def _sent(span: _Span, left_out: Counter[str]) -> tuple[v.Command, v.Outcome] | 
     return v.SendBatch(queue=span.path, messages=messages), outcome
 
 
-def _received(
+def _read_receive(
     number: int, span: _Span, left_out: Counter[str]
 ) -> tuple[v.Command, v.Outcome] | None:
     command = v.ReceiveBatch(queue=span.path, count=max(1, len(span.ids)))
@@ -184,7 +184,7 @@ def _received(
     return command, v.ReceivedSeveral(messages=views)
 
 
-def _settled(
+def _read_settlement(
     span: _Span,
     receives: dict[tuple[str, str], list[int]],
     starts: Sequence[int],

@@ -14,13 +14,13 @@ from busproof.history.render.entities import (
     topic_words,
 )
 from busproof.history.render.phrases import (
-    counted,
-    named,
     plain_number,
     properties,
-    quoted,
+    quote_text,
     seconds,
     session_of,
+    show_count,
+    show_name,
 )
 
 __all__ = ["command_words"]
@@ -70,19 +70,19 @@ def command_words(command: v.Command) -> str:  # noqa: PLR0911 - one return a ca
         case v.Send():
             return _send_words(command)
         case v.Receive(queue=queue, mode=mode, session_id=session):
-            source = named(queue) if session is None else session_of(queue, session)
+            source = show_name(queue) if session is None else session_of(queue, session)
             return f"Receive from {source} ({mode.value})"
         case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock():
             return _of_a_lock_words(command)
         case v.Peek(queue=queue, count=count, session_id=session, from_sequence_number=start):
-            source = named(queue) if session is None else session_of(queue, session)
+            source = show_name(queue) if session is None else session_of(queue, session)
             behind = "" if start is None else f", from {plain_number(start)} on"
-            return f"Peek at up to {counted(count, 'message')} of {source}{behind}"
+            return f"Peek at up to {show_count(count, 'message')} of {source}{behind}"
         case v.ReceiveBatch(queue=queue, count=count, mode=mode, session_id=session):
-            source = named(queue) if session is None else session_of(queue, session)
-            return f"Receive up to {counted(count, 'message')} from {source} ({mode.value})"
+            source = show_name(queue) if session is None else session_of(queue, session)
+            return f"Receive up to {show_count(count, 'message')} from {source} ({mode.value})"
         case v.ReceiveDeferred(queue=queue, mode=mode, session_id=session):
-            source = named(queue) if session is None else session_of(queue, session)
+            source = show_name(queue) if session is None else session_of(queue, session)
             numbers = ", ".join(
                 plain_number(sequence_number) for sequence_number in command.sequence_numbers
             )
@@ -97,50 +97,52 @@ def _of_a_lock_words(command: _OfALock) -> str:
     what = {v.DeadLetter: "Dead-letter", v.RenewLock: "Renew"}.get(
         type(command), type(command).__name__
     )
-    text = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
+    text = f"{what} on {show_name(command.queue)}: lock {show_name(command.lock_token)}"
     why = command.reason if isinstance(command, v.DeadLetter) else None
-    text = f"{text}, reason {quoted(why)}" if why else text
+    text = f"{text}, reason {quote_text(why)}" if why else text
     name = None if isinstance(command, v.RenewLock) else command.transaction
-    return text if name is None else f"{text}, in transaction {named(name)}"
+    return text if name is None else f"{text}, in transaction {show_name(name)}"
 
 
 def _send_words(command: v.Send) -> str:
-    parts = [f"body {quoted(command.message.body)}", *properties(command.message)]
+    parts = [f"body {quote_text(command.message.body)}", *properties(command.message)]
     if command.message.size is not None:
-        parts.append(counted(command.message.size, "byte"))
+        parts.append(show_count(command.message.size, "byte"))
     if command.timeout != attrs.fields(v.Send).timeout.default:
         parts.append(f"timeout {seconds(command.timeout)}")
     if command.transaction is not None:
-        parts.append(f"in transaction {named(command.transaction)}")
-    return f"Send to {named(command.queue)}: {', '.join(parts)}"
+        parts.append(f"in transaction {show_name(command.transaction)}")
+    return f"Send to {show_name(command.queue)}: {', '.join(parts)}"
 
 
 def _batch_words(command: v.SendBatch) -> str:
     sent = [
-        " ".join((quoted(message.body), *(f"({text})" for text in properties(message))))
+        " ".join((quote_text(message.body), *(f"({text})" for text in properties(message))))
         for message in command.messages
     ]
     within = command.transaction
-    end = "" if within is None else f", in transaction {named(within)}"
-    number = counted(len(sent), "message")
-    return f"Send {number} at once to {named(command.queue)}: {', '.join(sent)}{end}"
+    end = "" if within is None else f", in transaction {show_name(within)}"
+    number = show_count(len(sent), "message")
+    return f"Send {number} at once to {show_name(command.queue)}: {', '.join(sent)}{end}"
 
 
 def _several_locks_words(command: v.SettleBatch | v.RenewLocks) -> str:
-    what, why = "Renew", ""
+    what = "Renew"
+    why = ""
     if isinstance(command, v.SettleBatch):
-        what, why = command.disposition.value.capitalize(), command.reason
-    locks = ", ".join(map(named, command.lock_tokens))
-    text = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
-    return f"{text}, reason {quoted(why)}" if why else text
+        what = command.disposition.value.capitalize()
+        why = command.reason
+    locks = ", ".join(map(show_name, command.lock_tokens))
+    text = f"{what} at once on {show_name(command.queue)}: locks {locks or 'none'}"
+    return f"{text}, reason {quote_text(why)}" if why else text
 
 
 def _schedule_words(command: v.Schedule) -> str:
-    parts = [f"body {quoted(command.message.body)}", *properties(command.message)]
+    parts = [f"body {quote_text(command.message.body)}", *properties(command.message)]
     parts.append(f"due in {seconds(command.delay)}")
     if command.transaction is not None:
-        parts.append(f"in transaction {named(command.transaction)}")
-    return f"Schedule to {named(command.queue)}: {', '.join(parts)}"
+        parts.append(f"in transaction {show_name(command.transaction)}")
+    return f"Schedule to {show_name(command.queue)}: {', '.join(parts)}"
 
 
 def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911, PLR0912 - one return a case
@@ -157,21 +159,21 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911, PLR0912 - on
             return _several_locks_words(command)
         case v.DeleteBatch(queue=queue, count=count, age=age):
             old = "" if age is None else f" at least {seconds(age)} old"
-            return f"Delete up to {counted(count, 'message')}{old} of {named(queue)}"
+            return f"Delete up to {show_count(count, 'message')}{old} of {show_name(queue)}"
         case v.Schedule():
             return _schedule_words(command)
         case v.CancelScheduled(queue=queue, sequence_number=number):
-            return f"Cancel the scheduled message {plain_number(number)} of {named(queue)}"
+            return f"Cancel the scheduled message {plain_number(number)} of {show_name(queue)}"
         case v.BeginTransaction(transaction=transaction):
-            return f"Begin transaction {named(transaction)}"
+            return f"Begin transaction {show_name(transaction)}"
         case v.CommitTransaction(transaction=transaction):
-            return f"Commit transaction {named(transaction)}"
+            return f"Commit transaction {show_name(transaction)}"
         case v.RollBackTransaction(transaction=transaction):
-            return f"Roll back transaction {named(transaction)}"
+            return f"Roll back transaction {show_name(transaction)}"
         case v.TakePartitionDown(queue=queue, partition=partition):
-            return f"Take partition {partition} of {named(queue)} down"
+            return f"Take partition {partition} of {show_name(queue)} down"
         case v.BringPartitionUp(queue=queue, partition=partition):
-            return f"Bring partition {partition} of {named(queue)} up"
+            return f"Bring partition {partition} of {show_name(queue)} up"
         case _:
             return _session_words(command)
 
@@ -181,17 +183,17 @@ def _session_words(command: v.SessionCommand) -> str:  # noqa: PLR0911 - one ret
         case v.AcceptSession(queue=queue, session_id=session):
             return f"Accept {session_of(queue, session)}"
         case v.AcceptNextSession(queue=queue):
-            return f"Accept the next session of {named(queue)}"
+            return f"Accept the next session of {show_name(queue)}"
         case v.RenewSessionLock(queue=queue, session_id=session):
             return f"Renew the lock of {session_of(queue, session)}"
         case v.CloseSession(queue=queue, session_id=session):
             return f"Close {session_of(queue, session)}"
         case v.SetSessionState(queue=queue, session_id=session, state=state):
-            stored = "Remove the state" if state is None else f"Set the state {quoted(state)}"
+            stored = "Remove the state" if state is None else f"Set the state {quote_text(state)}"
             return f"{stored} of {session_of(queue, session)}"
         case v.GetSessionState(queue=queue, session_id=session):
             return f"Get the state of {session_of(queue, session)}"
         case v.ListSessions(queue=queue):
-            return f"List the sessions of {named(queue)}"
+            return f"List the sessions of {show_name(queue)}"
         case _:
             assert_never(command)

@@ -6,7 +6,14 @@ from typing import Any, Final, assert_never
 import attrs
 
 from busproof import vocabulary as v
-from busproof.history.render.phrases import PARTITIONED, counted, named, properties, quoted, seconds
+from busproof.history.render.phrases import (
+    PARTITIONED,
+    properties,
+    quote_text,
+    seconds,
+    show_count,
+    show_name,
+)
 
 __all__ = [
     "create_words",
@@ -26,7 +33,7 @@ _OfTopics = v.GetTopic | v.ListTopics | v.UpdateTopic | v.DeleteTopic | v.ListSu
 
 def create_words(command: v.CreateQueue) -> str:
     """Return the text of a queue's creation, with the settings that it names."""
-    return f"Create queue {named(command.queue)}: {_settings_words(command)}"
+    return f"Create queue {show_name(command.queue)}: {_settings_words(command)}"
 
 
 def _settings_words(command: v.CreateQueue) -> str:
@@ -44,7 +51,7 @@ def _request_parts(command: v.CreateQueue | v.CreateTopic) -> Iterator[str]:
     if command.max_size is not None:
         yield f"size {command.max_size} GB"
     if command.api_version is not None:
-        yield f"api-version {named(command.api_version)}"
+        yield f"api-version {show_name(command.api_version)}"
 
 
 def topic_words(command: v.CreateTopic) -> str:
@@ -55,13 +62,15 @@ def topic_words(command: v.CreateTopic) -> str:
     if command.time_to_live is not None:
         parts.append(f"messages live {seconds(command.time_to_live)}")
     parts += _request_parts(command)
-    return f"Create topic {named(command.topic)}: {', '.join(parts)}"
+    return f"Create topic {show_name(command.topic)}: {', '.join(parts)}"
 
 
 def subscription_words(command: v.CreateSubscription) -> str:
     """Return the text of a subscription's creation; defaults are left out."""
     parts = [part for part in _receiving_parts(command) if part]
-    words = f"Create subscription {named(command.subscription)} of topic {named(command.topic)}"
+    words = (
+        f"Create subscription {show_name(command.subscription)} of topic {show_name(command.topic)}"
+    )
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
@@ -74,9 +83,9 @@ def _receiving_parts(command: v.CreateQueue | v.CreateSubscription) -> list[str]
     if command.max_delivery_count != defaults["max_delivery_count"].default:
         parts.append(f"max delivery count {command.max_delivery_count}")
     if command.forward_to is not None:
-        parts.append(f"forwards to {named(command.forward_to)}")
+        parts.append(f"forwards to {show_name(command.forward_to)}")
     if command.forward_dead_letters_to is not None:
-        parts.append(f"forwards dead letters to {named(command.forward_dead_letters_to)}")
+        parts.append(f"forwards dead letters to {show_name(command.forward_dead_letters_to)}")
     if command.time_to_live is not None:
         parts.append(f"messages live {seconds(command.time_to_live)}")
     if command.dead_letter_expired:
@@ -88,16 +97,16 @@ def management_words(command: _Management) -> str:
     """Return the text of a command about a queue as a whole."""
     match command:
         case v.RestoreQueue(queue=queue):
-            return f"Begin with queue {named(queue)}: {_restored_words(command)}"
+            return f"Begin with queue {show_name(queue)}: {_restored_words(command)}"
         case v.GetQueue(queue=queue):
-            return f"Get queue {named(queue)}"
+            return f"Get queue {show_name(queue)}"
         case v.ListQueues():
             return "List queues"
         case v.UpdateQueue(queue=queue):
-            changes = _told_words(attrs.asdict(command, filter=_is_told))
-            return f"Update queue {named(queue)}: {changes or 'nothing'}"
+            changes = _field_words(attrs.asdict(command, filter=_is_given))
+            return f"Update queue {show_name(queue)}: {changes or 'nothing'}"
         case v.DeleteQueue(queue=queue):
-            return f"Delete queue {named(queue)}"
+            return f"Delete queue {show_name(queue)}"
         case _:
             assert_never(command)
 
@@ -106,16 +115,16 @@ def topic_management_words(command: _OfTopics) -> str:
     """Return the text of a command about a topic as a whole, or about its subscriptions."""
     match command:
         case v.GetTopic(topic=topic):
-            return f"Get topic {named(topic)}"
+            return f"Get topic {show_name(topic)}"
         case v.ListTopics():
             return "List topics"
         case v.UpdateTopic(topic=topic):
-            changes = _told_words(attrs.asdict(command, filter=_is_told))
-            return f"Update topic {named(topic)}: {changes or 'nothing'}"
+            changes = _field_words(attrs.asdict(command, filter=_is_given))
+            return f"Update topic {show_name(topic)}: {changes or 'nothing'}"
         case v.DeleteTopic(topic=topic):
-            return f"Delete topic {named(topic)}"
+            return f"Delete topic {show_name(topic)}"
         case v.ListSubscriptions(topic=topic):
-            return f"List the subscriptions of topic {named(topic)}"
+            return f"List the subscriptions of topic {show_name(topic)}"
         case _:
             assert_never(command)
 
@@ -125,36 +134,40 @@ def _restored_words(command: v.RestoreQueue) -> str:
     return _settings_words(settings)
 
 
-def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
+def _is_given(field: "attrs.Attribute[object]", value: object) -> bool:
     return field.name not in ("queue", "topic") and value is not None
 
 
 def description_words(description: v.QueueDescription) -> str:
     """Return the text of a queue's description, with the values that it has."""
-    parts = _told_words(attrs.asdict(description, filter=_is_told))
-    return f"{named(description.queue)}: {parts}" if parts else named(description.queue)
+    parts = _field_words(attrs.asdict(description, filter=_is_given))
+    return f"{show_name(description.queue)}: {parts}" if parts else show_name(description.queue)
 
 
 def topic_description_words(description: v.TopicDescription) -> str:
     """Return the text of a topic's description, with the values that it has."""
-    parts = _told_words(attrs.asdict(description, filter=_is_told))
-    return f"{named(description.topic)}: {parts}" if parts else named(description.topic)
+    parts = _field_words(attrs.asdict(description, filter=_is_given))
+    return f"{show_name(description.topic)}: {parts}" if parts else show_name(description.topic)
 
 
-def _told_words(settings: dict[str, object]) -> str:
+def _field_words(settings: dict[str, object]) -> str:
     return ", ".join(_SETTINGS[name](value) for name, value in settings.items())
 
 
 def rule_words(command: v.AddRule | v.RemoveRule | v.ListRules) -> str:
     """Return the text of a command about the rules of a subscription."""
-    of = f"subscription {named(command.subscription)} of topic {named(command.topic)}"
+    of = f"subscription {show_name(command.subscription)} of topic {show_name(command.topic)}"
     if isinstance(command, v.ListRules):
         return f"List the rules of {of}"
-    within = "" if command.transaction is None else f", in transaction {named(command.transaction)}"
+    within = (
+        "" if command.transaction is None else f", in transaction {show_name(command.transaction)}"
+    )
     if isinstance(command, v.RemoveRule):
-        return f"Remove rule {named(command.rule)} from {of}{within}"
-    acts = "" if command.action is None else f", which does {quoted(command.action)}"
-    return f"Add rule {named(command.rule)} to {of}: {filter_words(command.filter)}{acts}{within}"
+        return f"Remove rule {show_name(command.rule)} from {of}{within}"
+    acts = "" if command.action is None else f", which does {quote_text(command.action)}"
+    return (
+        f"Add rule {show_name(command.rule)} to {of}: {filter_words(command.filter)}{acts}{within}"
+    )
 
 
 def filter_words(wanted: v.Filter) -> str:
@@ -165,7 +178,7 @@ def filter_words(wanted: v.Filter) -> str:
         case v.FalseFilter():
             return "nothing"
         case v.SqlFilter(expression=expression):
-            return f"SQL {quoted(expression)}"
+            return f"SQL {quote_text(expression)}"
         case v.CorrelationFilter():
             return ", ".join(properties(wanted)) or "no condition"
 
@@ -177,14 +190,14 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "duplicate_window": lambda window: f"duplicate window {seconds(window)}",
     "lock_duration": lambda duration: f"locks of {seconds(duration)}",
     "max_delivery_count": lambda count: f"max delivery count {count}",
-    "forward_to": lambda name: f"forwards to {named(name)}" if name else "forwards no more",
+    "forward_to": lambda name: f"forwards to {show_name(name)}" if name else "forwards no more",
     "time_to_live": lambda life: f"messages live {seconds(life)}",
     "max_size": lambda size: f"size {size} GB",
-    "message_count": lambda count: counted(count, "message"),
-    "size": lambda size: counted(size, "byte"),
+    "message_count": lambda count: show_count(count, "message"),
+    "size": lambda size: show_count(size, "byte"),
     "availability": str,
     "status": str,
-    "subscription_count": lambda count: counted(count, "subscription"),
-    "transfer_dead_letters": lambda count: counted(count, "transfer dead letter"),
+    "subscription_count": lambda count: show_count(count, "subscription"),
+    "transfer_dead_letters": lambda count: show_count(count, "transfer dead letter"),
 }
 """Text of each setting in a description."""

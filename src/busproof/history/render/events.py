@@ -7,7 +7,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.render.commands import command_words
 from busproof.history.render.outcomes import outcome_words
-from busproof.history.render.phrases import named, seconds
+from busproof.history.render.phrases import seconds, show_name
 
 __all__ = ["EventWords", "event_words", "story"]
 
@@ -58,7 +58,8 @@ def _words_of(event: v.Event, *, who: str, partitioned: bool) -> EventWords:
 
 
 def _client(event: v.Event) -> str:
-    client, connection = named(event.client), named(event.connection)
+    client = show_name(event.client)
+    connection = show_name(event.connection)
     return client if client == connection else f"{client} over {connection}"
 
 

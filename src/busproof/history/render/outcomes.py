@@ -10,13 +10,13 @@ from busproof.history.render.entities import (
     topic_description_words,
 )
 from busproof.history.render.phrases import (
-    bracketed,
-    counted,
-    named,
+    bracket_detail,
     plain_number,
     properties,
-    quoted,
+    quote_text,
     seconds,
+    show_count,
+    show_name,
 )
 
 __all__ = ["outcome_words"]
@@ -55,18 +55,18 @@ def outcome_words(  # noqa: PLR0911 - one return a case
         case v.Described() | v.TopicDescribed() | v.Listed() | v.RulesListed():
             return _management_outcome_words(outcome)
         case v.Refused(error=error, detail=detail):
-            return f"Refused: {error.value}{bracketed(detail)}"
+            return f"Refused: {error.value}{bracket_detail(detail)}"
         case v.Indeterminate(detail=detail):
-            return f"Indeterminate: no answer came{bracketed(detail)}"
+            return f"Indeterminate: no answer came{bracket_detail(detail)}"
         case v.Unsupported(detail=detail):
-            return f"Unsupported{bracketed(detail)}"
+            return f"Unsupported{bracket_detail(detail)}"
         case _:
             assert_never(outcome)
 
 
 def _number_outcome_words(outcome: v.Scheduled | v.Deleted) -> str:
     if isinstance(outcome, v.Deleted):
-        return f"Deleted {counted(outcome.count, 'message')}"
+        return f"Deleted {show_count(outcome.count, 'message')}"
     number = outcome.sequence_number
     return "Scheduled" if number is None else f"Scheduled as {plain_number(number)}"
 
@@ -76,11 +76,13 @@ def _session_outcome_words(
 ) -> str:
     match outcome:
         case v.SessionAccepted(session_id=session):
-            return f"Accepted session {quoted(session)}"
+            return f"Accepted session {quote_text(session)}"
         case v.SessionState(state=state):
-            return "No state" if state is None else f"State {quoted(state)}"
+            return "No state" if state is None else f"State {quote_text(state)}"
         case v.SessionsListed(session_ids=sessions):
-            return f"Listed {', '.join(map(quoted, sessions))}" if sessions else "Listed nothing"
+            return (
+                f"Listed {', '.join(map(quote_text, sessions))}" if sessions else "Listed nothing"
+            )
         case v.Renewed(locked_until=until):
             return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
         case v.RenewedSeveral(locked_until=ends):
@@ -97,9 +99,9 @@ def _management_outcome_words(
         case v.TopicDescribed(description=described):
             return f"Described {topic_description_words(described)}"
         case v.Listed(names=names):
-            return f"Listed {', '.join(named(name) for name in names) or 'nothing'}"
+            return f"Listed {', '.join(show_name(name) for name in names) or 'nothing'}"
         case v.RulesListed(rules=rules):
-            listed = (f"{named(rule.name)} ({filter_words(rule.filter)})" for rule in rules)
+            listed = (f"{show_name(rule.name)} ({filter_words(rule.filter)})" for rule in rules)
             return f"Listed rules: {', '.join(listed) or 'none'}"
         case _:
             assert_never(outcome)
@@ -119,7 +121,7 @@ def _peeked_words(views: list[str]) -> str:
 
 def _view_words(view: v.MessageView, partitioned: bool) -> str:
     parts = ", ".join(_parts_of_view(view, partitioned))
-    words = ", ".join([quoted(view.body), *properties(view)])
+    words = ", ".join([quote_text(view.body), *properties(view)])
     return f"{words} ({parts})" if parts else words
 
 
@@ -129,13 +131,13 @@ def _parts_of_view(view: v.MessageView, partitioned: bool) -> Iterator[str]:
     if view.delivery_count is not None:
         yield f"delivery count {view.delivery_count}"
     if view.lock_token is not None:
-        yield f"lock {named(view.lock_token)}"
+        yield f"lock {show_name(view.lock_token)}"
     if view.locked_until is not None:
         yield f"locked until {seconds(view.locked_until)}"
     if view.state is not None:
         yield view.state.value
     if view.dead_letter_reason is not None:
-        yield f"dead-lettered for {quoted(view.dead_letter_reason)}"
+        yield f"dead-lettered for {quote_text(view.dead_letter_reason)}"
 
 
 def _number_words(number: int, partitioned: bool) -> str:

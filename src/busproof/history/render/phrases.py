@@ -12,15 +12,15 @@ from busproof import vocabulary as v
 __all__ = [
     "PARTITIONED",
     "PROPERTIES",
-    "bracketed",
-    "counted",
-    "named",
+    "bracket_detail",
     "one_line",
     "plain_number",
     "properties",
-    "quoted",
+    "quote_text",
     "seconds",
     "session_of",
+    "show_count",
+    "show_name",
 ]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
@@ -68,31 +68,31 @@ def one_line(text: str) -> str:
     )
 
 
-def named(text: str) -> str:
+def show_name(text: str) -> str:
     """Return a name, in quotes unless it is a plain one."""
-    return text if _PLAIN.fullmatch(text) else quoted(text)
+    return text if _PLAIN.fullmatch(text) else quote_text(text)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text in quotes; of a long text, both ends and the length."""
     if len(text) <= _LONGEST:
         return repr(text)
     return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"
 
 
-def counted(count: int, noun: str) -> str:
+def show_count(count: int, noun: str) -> str:
     """Return a count with its noun, such as `2 messages`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def bracketed(detail: str) -> str:
+def bracket_detail(detail: str) -> str:
     """Return a detail in brackets; an empty text without a detail."""
     return f" ({one_line(detail)})" if detail else ""
 
 
 def session_of(queue: str, session: str) -> str:
     """Return the text for a session with its entity."""
-    return f"session {quoted(session)} of {named(queue)}"
+    return f"session {quote_text(session)} of {show_name(queue)}"
 
 
 def plain_number(number: int) -> str:
@@ -106,9 +106,9 @@ def properties(message: v.Message | v.MessageView | v.CorrelationFilter) -> Iter
     for name, field in PROPERTIES.items():
         value = getattr(message, field, None)
         if value is not None:
-            yield f"{name} {quoted(value)}"
+            yield f"{name} {quote_text(value)}"
     for name, own in sorted(message.properties.items()):
-        yield f"property {named(name)} {quoted(own) if isinstance(own, str) else repr(own)}"
+        yield f"property {show_name(name)} {quote_text(own) if isinstance(own, str) else repr(own)}"
     life = getattr(message, "time_to_live", None)
     if life is not None:
         yield f"time to live {seconds(life)}"

@@ -11,9 +11,9 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.history.render.phrases import PARTITIONED, PROPERTIES, counted, seconds
+from busproof.history.render.phrases import PARTITIONED, PROPERTIES, seconds, show_count
 
-__all__ = ["TIMES", "joined", "noun", "sequence_name"]
+__all__ = ["TIMES", "join_parts", "noun", "sequence_name"]
 
 _WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -105,7 +105,7 @@ def sequence_name(commands: Sequence[v.Command]) -> str:
     past = list(_past(before, about, last))
     if within or any(map(_is_within, before)):
         past = [words for words in past if words != _NOUNS["BeginTransaction"]]
-    return f"{name}, after {joined(past)}" if past else name
+    return f"{name}, after {join_parts(past)}" if past else name
 
 
 def _last(last: v.Command, about: str, created: Sequence[v.Command]) -> str:
@@ -113,8 +113,8 @@ def _last(last: v.Command, about: str, created: Sequence[v.Command]) -> str:
         changes = _changes(last)
         return f"Update {_entity_words(about, created)}" + f" so that it {changes}" * bool(changes)
     if not about or isinstance(last, _CREATES):
-        return _asked(last)
-    return f"{_asked(last)} {_preposition(last)} {_entity_words(about, created)}"
+        return _request_words(last)
+    return f"{_request_words(last)} {_preposition(last)} {_entity_words(about, created)}"
 
 
 def _is_within(command: v.Command) -> bool:
@@ -123,7 +123,7 @@ def _is_within(command: v.Command) -> bool:
     return not ends and getattr(command, "transaction", None) is not None
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_parts(parts: Sequence[str]) -> str:
     """Return the parts as a list in a sentence, such as `a, b and c`."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
@@ -154,13 +154,13 @@ def noun(command: v.Command) -> str:
     if isinstance(command, v.AdvanceClock):
         return f"a wait of {seconds(command.duration)}"
     kind = type(command).__name__
-    words = _NOUNS.get(kind, _spaced(kind))
+    words = _NOUNS.get(kind, _split_words(kind))
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):
         words = f"{words} to {_changes(command).removeprefix('has ')}".removesuffix(" to ")
     return f"{words} in a transaction" if _is_within(command) else words
 
 
-def _spaced(kind: str) -> str:
+def _split_words(kind: str) -> str:
     return _WORD.sub(" ", kind).lower()
 
 
@@ -173,7 +173,7 @@ def _preposition(command: v.Command) -> str:
     return "at" if kind is v.Peek else "of"
 
 
-def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
+def _request_words(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
     """Return words for a command with the values that matter, without its entity."""
     match command:
         case v.Send(message=message):
@@ -188,7 +188,7 @@ def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
             return "Get the description"
         case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred():
             several = (
-                f" up to {counted(command.count, 'message')}"
+                f" up to {show_count(command.count, 'message')}"
                 if isinstance(command, v.ReceiveBatch)
                 else ""
             )
@@ -199,7 +199,7 @@ def _asked(command: v.Command) -> str:  # noqa: PLR0911 - one return a case
         case _ if type(command).__name__ in _VERBS:
             return _VERBS[type(command).__name__]
         case _:
-            verb, *rest = _spaced(type(command).__name__).split()
+            verb, *rest = _split_words(type(command).__name__).split()
             request = f"{verb.capitalize()} a {' '.join(rest)}" if rest else verb.capitalize()
             changes = _changes(command)
             return f"{request} that {changes}" if changes else request
@@ -209,7 +209,7 @@ def _changes(command: v.Command) -> str:
     known = (*_DEFAULTS, *TIMES, "max_size", "max_delivery_count", "status", "api_version")
     name = _entity_of(command).rpartition("/")[2]
     long = [f"has a name of {len(name)} characters"] if len(name) > _LONG else []
-    return joined([*_settings(command, known), *long])
+    return join_parts([*_settings(command, known), *long])
 
 
 def _settings(command: Any, names: Iterable[str]) -> Iterator[str]:
@@ -238,14 +238,15 @@ def _message_words(message: v.Message) -> str:
         _long(name, getattr(message, PROPERTIES[name])) for name in others if name not in keys
     ]
     parts += ["properties"] if message.properties else []
-    parts += [counted(message.size, "byte")] if message.size is not None else []
+    parts += [show_count(message.size, "byte")] if message.size is not None else []
     life = message.time_to_live
     parts += [f"time to live {seconds(life)}"] if life is not None else []
-    return f"a message with {joined(parts)}" if parts else "a message"
+    return f"a message with {join_parts(parts)}" if parts else "a message"
 
 
 def _key_words(message: v.Message) -> Iterator[str]:
-    session, key = message.session_id, message.partition_key
+    session = message.session_id
+    key = message.partition_key
     if message.message_id is not None:
         yield _long("MessageId", message.message_id)
     if session is not None and key is not None:
@@ -284,7 +285,7 @@ def _entity_words(path: str, created: Sequence[v.Command]) -> str:
     if any(isinstance(request, v.CreateTopic) for request in requests) and kind == "queue":
         kind = "topic"
     traits = [text for request in requests for text in _settings(request, (*_DEFAULTS, *TIMES))]
-    named = f"a {kind} that {joined(list(dict.fromkeys(traits)))}" if traits else f"a {kind}"
+    named = f"a {kind} that {join_parts(list(dict.fromkeys(traits)))}" if traits else f"a {kind}"
     if path.endswith(v.TRANSFERS):
         return f"the transfer dead-letter queue of {named}"
     if path.endswith(v.DEAD_LETTERS):

@@ -6,8 +6,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.render.outcomes import outcome_words
-from busproof.history.render.phrases import plain_number, quoted, seconds
-from busproof.history.render.sequence_names import TIMES, joined, noun
+from busproof.history.render.phrases import plain_number, quote_text, seconds
+from busproof.history.render.sequence_names import TIMES, join_parts, noun
 
 __all__ = ["what_is_wrong"]
 
@@ -22,13 +22,13 @@ def what_is_wrong(wrong: v.Event, right: v.Event, *, last: bool) -> str:
     """
     subject = "it" if last else f"the earlier {noun(wrong.command)}"
     usual = right.outcome
-    sentence = f"{subject} {_said(wrong, usual)}"
+    sentence = f"{subject} {_answer_words(wrong, usual)}"
     if isinstance(usual, v.Refused) and not isinstance(wrong.outcome, v.Refused):
         return f"{sentence} instead of a refusal as {usual.error.value}"
     return sentence
 
 
-def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one return a case
+def _answer_words(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one return a case
     if wrong.outcome == usual:
         return "goes to another partition"
     match wrong.outcome:
@@ -52,13 +52,14 @@ def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one retur
 
 def _views_words(wrong: v.Outcome, usual: v.Outcome) -> str:
     """Return words for the messages of a wrong answer, or for values if the messages are right."""
-    views, right = _views_of(wrong), _views_of(usual)
-    bodies = [quoted(view.body) for view in views]
-    if bodies and bodies == [quoted(view.body) for view in right]:
+    views = _views_of(wrong)
+    right = _views_of(usual)
+    bodies = [quote_text(view.body) for view in views]
+    if bodies and bodies == [quote_text(view.body) for view in right]:
         pairs = zip(views, right, strict=True)
         wrong_view, other = next(((a, b) for a, b in pairs if a != b), (views[0], right[0]))
-        return f"{quoted(wrong_view.body)} with {_differences(wrong_view, other)}"
-    return joined(bodies) if bodies else "no message"
+        return f"{quote_text(wrong_view.body)} with {_differences(wrong_view, other)}"
+    return join_parts(bodies) if bodies else "no message"
 
 
 def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
@@ -73,7 +74,7 @@ def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
 
 def _differences(wrong: Any, usual: Any) -> str:
     names = [field.name for field in attrs.fields(type(wrong))]
-    return joined(
+    return join_parts(
         [
             f"{name.replace('_', ' ')} {_value(name, getattr(wrong, name))}"
             f" instead of {_value(name, getattr(usual, name))}"
@@ -90,4 +91,4 @@ def _value(name: str, value: Any) -> str:
         return seconds(value)
     if name == "sequence_number":
         return plain_number(value)
-    return quoted(value) if type(value) is str else str(getattr(value, "value", value))
+    return quote_text(value) if type(value) is str else str(getattr(value, "value", value))
