@@ -9,7 +9,7 @@ import pytest
 from busproof import vocabulary as v
 from busproof.cli.mutation.distilling import distil_in_contexts, kills
 from busproof.cli.mutation.pairs import pairs_of
-from busproof.cli.mutation.reaching import make_contexts, thrice
+from busproof.cli.mutation.reaching import make_contexts, repeat_thrice
 from busproof.cli.mutation.recordings import Recording, lines_of
 from busproof.cli.mutation.search import play
 from busproof.cli.running.child_run import Request
@@ -68,7 +68,7 @@ def test_commands_beside_a_context_are_answered_as_ever():
 
 
 def test_what_is_asked_three_times_reaches_each_context():
-    pairs = pairs_of(thrice(REFUSED), PROFILE)
+    pairs = pairs_of(repeat_thrice(REFUSED), PROFILE)
     contexts = {context for rule, context in pairs if rule == "LIMIT-12"}
     assert {"no context", "outage", "recovered", "transaction"} <= contexts
 

@@ -11,7 +11,7 @@ import pytest
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
-from busproof.cli.mutation.audit import _apart
+from busproof.cli.mutation.audit import _run_apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.generated import Terms, fate
 from busproof.cli.mutation.recordings import Recording, lines_of
@@ -215,4 +215,4 @@ def endlessly() -> Iterator[int]:
 
 def test_a_process_apart_that_never_ends_is_killed():
     with pytest.raises(OutOfTime, match="has not ended"):
-        _apart(time.sleep, "a run", 600, seconds=0.1)
+        _run_apart(time.sleep, "a run", 600, seconds=0.1)

@@ -200,7 +200,7 @@ def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     ledger = Ledger(tmp_path / "_busproof")
-    coming = folder_watch.coming(tmp_path, ledger, once=True)
+    coming = folder_watch.await_batches(tmp_path, ledger, once=True)
     assert {"new.jsonl": 2} == next(coming)
     assert waited
     ledger.files["new.jsonl"] = 2
@@ -212,9 +212,9 @@ def test_a_file_that_changed_after_it_was_judged_is_reported(tmp_path: Path) -> 
     (tmp_path / "one.jsonl").write_text("1234")
     ledger = Ledger(tmp_path / "_busproof")
     ledger.files |= {"gone.jsonl": 3, "one.jsonl": 4}
-    assert () == folder_watch.changed_since(tmp_path, ledger)
+    assert () == folder_watch.find_changes(tmp_path, ledger)
     (tmp_path / "one.jsonl").write_text("12345")
-    (problem,) = folder_watch.changed_since(tmp_path, ledger)
+    (problem,) = folder_watch.find_changes(tmp_path, ledger)
     assert problem.startswith("1 file changed after being judged")
     assert "one.jsonl" in problem
 

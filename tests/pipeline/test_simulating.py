@@ -12,11 +12,11 @@ from busproof.cli.simulate import _tell_decisions
 from busproof.cli.spark.simulation import (
     Difference,
     Simulation,
-    applicable,
-    noticed,
-    saved,
-    seldom,
-    simulated,
+    applicable_rules,
+    find_noticed,
+    find_seldom,
+    save_difference,
+    simulate,
 )
 from busproof.history.replay import read_commands
 from busproof.pipeline.bus.folding import fold_requests
@@ -38,11 +38,11 @@ def profile() -> Profile:
 @pytest.mark.full_size("scenarios compare them, too: run by the nightly part spark")
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
     """SIMULATE: Spark's answers to random sequences are all allowed, and judged to the end."""
-    found = simulated(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
+    found = simulate(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
     assert () == found.differences
     assert (SEQUENCES, 0) == (found.sequences, found.undecided)
-    assert "KEY-02" not in seldom(found, ["KEY-02"])
-    assert ["NONE-1"] == seldom(found, ["NONE-1"])
+    assert "KEY-02" not in find_seldom(found, ["KEY-02"])
+    assert ["NONE-1"] == find_seldom(found, ["NONE-1"])
 
 
 def test_rules_that_prove_little_are_named(
@@ -53,7 +53,7 @@ def test_rules_that_prove_little_are_named(
     found = Simulation(sequences=50, commands=2500, differences=(), decided=decided)
     _tell_decisions(found, profile)
     first, little, nothing = capsys.readouterr().out.splitlines()
-    rules = applicable(profile)
+    rules = applicable_rules(profile)
     assert f"1 of {len(rules)} rules that apply decided at least 1 command in 1000" == first
     assert "fewer, which proves little (1): KEY-08" == little
     assert nothing.startswith(f"none, which proves nothing ({len(rules) - 2}): ")
@@ -68,7 +68,7 @@ def test_a_difference_is_made_small_and_saved(
 ) -> None:
     """Of a name that is taken twice: the second queue has nothing of what the first one had."""
     found = _first(spark, profile, tmp_path)
-    path = saved(spark, profile, found, LENGTH, tmp_path)
+    path = save_difference(spark, profile, found, LENGTH, tmp_path)
     kept = read_commands(path)
     assert found.rules[0] == kept.rule
     assert 2 <= len(kept.commands) <= 8 < found.place
@@ -76,7 +76,7 @@ def test_a_difference_is_made_small_and_saved(
 
 def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
     """The first difference of the bus that lets a name be taken twice."""
-    return noticed(spark, profile, SEEDS, LENGTH, folder, ("created-twice",))["created-twice"]
+    return find_noticed(spark, profile, SEEDS, LENGTH, folder, ("created-twice",))["created-twice"]
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_fault_that_a_few_sequences_show_is_not_tried_with_the_others(
             sequences=len(runs), commands=1, differences=tuple(found), decided=Counter()
         )
 
-    monkeypatch.setattr("busproof.cli.spark.simulation._simulated", simulated)
+    monkeypatch.setattr("busproof.cli.spark.simulation._run_sequences", simulated)
     names = ("soon", "late", "never")
-    found = noticed(None, profile, range(200), 5, tmp_path, names)
+    found = find_noticed(None, profile, range(200), 5, tmp_path, names)
     assert {"soon": 3, "late": 100} == {name: each.seed for name, each in found.items()}
     assert {"soon": 24, "late": 144, "never": 200} == Counter(name for _, name in tried)
     assert len(set(tried)) == len(tried)

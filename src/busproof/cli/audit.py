@@ -78,7 +78,8 @@ KILLED_AT_LEAST = 0.9
 def _audit_faults(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     from busproof.cli.mutation.audit import Job, audit_apart
 
-    explored, whole = args.by == "exploration", args.matrix == "full"
+    explored = args.by == "exploration"
+    whole = args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
     jobs = [Job(fault=fault.id, seed=args.seed, **about) for fault in faults]
     compared = whole and not explored and not args.wire

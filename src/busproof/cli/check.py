@@ -41,14 +41,14 @@ def run(args: Options) -> int:
     if args.explain:
         _explain(args)
     failures = known_failures.Known(args)
-    marked = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    marked = failures.mark(_judge_on_spark(args) if _takes_spark(args) else _judge_here(args))
     conformance = required.require(marked, args)
 
-    def write_where_asked() -> None:
+    def write_report() -> None:
         if args.report is not None:
             write(conformance, args.report)
 
-    return publish(conformance, args, write_where_asked, failures)
+    return publish(conformance, args, write_report, failures)
 
 
 def _compare(args: Options) -> int:
@@ -109,16 +109,16 @@ def _is_large(history: str) -> bool:
     return source.is_table or len(source.paths) > 1 or source.size >= LARGE
 
 
-def _by_spark(args: Options) -> "Conformance":
+def _judge_on_spark(args: Options) -> "Conformance":
     need("spark", "--engine spark")
     if args.follow is not None:
-        from busproof.cli.spark.folder_watch import followed
+        from busproof.cli.spark.folder_watch import follow_folder
 
-        return followed(args)
-    from busproof.cli.spark.check import judged
+        return follow_folder(args)
+    from busproof.cli.spark.check import judge_history
 
     with busy("Judging by Spark", lines=True):
-        return judged(args)
+        return judge_history(args)
 
 
 def _explain(args: Options) -> None:
@@ -148,7 +148,7 @@ def _history(args: Options) -> "History":
     return attrs.evolve(history, header=attrs.evolve(history.header, began=said))
 
 
-def _judged(args: Options) -> "Conformance":
+def _judge_here(args: Options) -> "Conformance":
     from busproof.judging.verdicts import conformance
     from busproof.spec import load as load_catalogue
 

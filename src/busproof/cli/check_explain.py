@@ -20,10 +20,10 @@ def explanations(history: "History", oracle: "Oracle | None") -> "Iterator[str]"
 
     checker = Checker(history.header, load(), oracle)
     for scenario in history.scenarios:
-        yield from _of_scenario(checker, scenario)
+        yield from _explain_scenario(checker, scenario)
 
 
-def _of_scenario(checker: "Checker", scenario: "Scenario") -> "Iterator[str]":
+def _explain_scenario(checker: "Checker", scenario: "Scenario") -> "Iterator[str]":
     from busproof.judging.replay.explanation import Ended
     from busproof.judging.replay.story import execution_story
 

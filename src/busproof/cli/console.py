@@ -44,7 +44,8 @@ def busy(what: str, *, lines: bool = False) -> Iterator[None]:
 
 @contextmanager
 def _lines(what: str) -> Iterator[None]:
-    over, start = threading.Event(), time.monotonic()
+    over = threading.Event()
+    start = time.monotonic()
 
     def write() -> None:
         while not over.wait(EVERY):
@@ -85,7 +86,9 @@ class _Count:
     """A count that is written every half minute."""
 
     def __init__(self, what: str, total: int) -> None:
-        self._what, self._total, self._done = what, total, 0
+        self._what = what
+        self._total = total
+        self._done = 0
         self._due = time.monotonic() + EVERY
 
     def __call__(self) -> None:

@@ -22,7 +22,9 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
     from busproof.steps.distilled import distilled_sequences
     from busproof.tla.coverage import find_shown
 
-    scenarios, specs, sample = _scenarios(), find_shown(), recorded()
+    scenarios = _scenarios()
+    specs = find_shown()
+    sample = recorded()
     distilled = distilled_sequences()
     return {
         rule.id: {

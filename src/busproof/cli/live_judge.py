@@ -38,7 +38,9 @@ class LiveJudge:
     def __init__(
         self, folder: Path, events: Callable[[], int], tell: Callable[[str], None]
     ) -> None:
-        self._folder, self._events, self._tell = folder, events, tell
+        self._folder = folder
+        self._events = events
+        self._tell = tell
         self.judged = 0
         self.violations: dict[str, dict[str, Any]] = {}
 
@@ -73,9 +75,9 @@ class LiveJudge:
         self.judged = events
         for rule in rules:
             if rule["verdict"] == "violated" and rule["id"] not in self.violations:
-                self._found(rule)
+                self._report_violation(rule)
 
-    def _found(self, rule: dict[str, Any]) -> None:
+    def _report_violation(self, rule: dict[str, Any]) -> None:
         shown = rule.get("counterexample") or {}
         line = {
             "rule": rule["id"],

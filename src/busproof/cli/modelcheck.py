@@ -94,7 +94,7 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
     runs = _run_checks(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
     if args.record:
         evidence.record_configurations(manifest, runs)
-    _print_found(args, runs)
+    _print_results(args, runs)
     if any(ran.deviations for ran in runs):
         return _DEVIATES
     whole = len(runs) == len(chosen)
@@ -115,7 +115,7 @@ def _run_checks(
         with _progress(total, args) as tell:
             for result in running(tell):
                 results.append(result)
-                tell.done()
+                tell.advance()
     except KeyboardInterrupt:
         if not results:
             raise
@@ -141,7 +141,7 @@ def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
-def _print_found(args: Options, runs: "list[Ran]") -> None:
+def _print_results(args: Options, runs: "list[Ran]") -> None:
     if args.format == "json":
         from busproof.tla.views import view_ran
 
@@ -210,7 +210,7 @@ class _Teller:
         description = f"{name}: {known:,} {noun}, {rate:,.0f} a second" if known else name
         self.progress.update(self._task, description=description)
 
-    def done(self) -> None:
+    def advance(self) -> None:
         self.progress.advance(self._task)
 
 

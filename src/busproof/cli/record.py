@@ -49,18 +49,18 @@ async def _record(args: Options) -> int:
     from busproof.recorder.recording import Kept, Ports, begin_recording
 
     @functools.cache
-    def trusted() -> ssl.SSLContext:
+    def read_trust() -> ssl.SSLContext:
         return _trust(args.to_ca)
 
-    amqp = place_of(args.to, ("amqp", "amqps"), trusted)
+    amqp = place_of(args.to, ("amqp", "amqps"), read_trust)
     ports = Ports(
         host=args.host,
         port=args.listen,
         admin_port=args.admin_port,
         tls=_certificate(args),
         amqp=amqp,
-        websockets=place_of(args.to_websockets or amqp.host, ("ws", "wss"), trusted),
-        administration=place_of(args.to_admin or amqp.host, ("http", "https"), trusted),
+        websockets=place_of(args.to_websockets or amqp.host, ("ws", "wss"), read_trust),
+        administration=place_of(args.to_admin or amqp.host, ("http", "https"), read_trust),
     )
     privacy = Privacy(
         secrets.token_bytes(32),
@@ -198,7 +198,8 @@ def _greet(args: Options, ports: list[int], *, secure: bool) -> None:
 
 
 def _tell_the_end(args: Options, recording: "Recording") -> None:
-    journal, connections = recording.journal, recording.connections
+    journal = recording.journal
+    connections = recording.connections
     parts = f" in {journal.parts} files" if journal.parts > 1 else ""
     write_aside(f"busproof: {journal.events:,} events of {connections:,} connections{parts}")
     for what, number in recording.desk.tally.left_out.most_common():

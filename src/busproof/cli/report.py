@@ -131,7 +131,8 @@ def _entries(
 
     if file is None:
         return ()
-    at, label = _now(), redact_text(label)
+    at = _now()
+    label = redact_text(label)
     return extend(file, [entry_of(run, catalogue, at, label) for run in runs])
 
 

@@ -84,7 +84,8 @@ def _print_client_rules(name: str, form: str) -> None:
     if name == _CLIENT:
         lines = [f"{rule.id}  {rule.title} ({rule.modality})" for rule in rules]
     else:
-        (rule,), (view,) = rules, views
+        (rule,) = rules
+        (view,) = views
         lines = [f"{rule.id}: {rule.title}", "", rule.statement, ""]
         lines.append(f"{rule.modality}, {rule.status}; `busproof client` judges it. Stated in:")
         lines += [

@@ -129,12 +129,12 @@ async def _serve(args: Options) -> int:
     log = Silent() if args.log is None else journal(_named_file(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
-    def configured() -> Bus:
+    def make_bus() -> Bus:
         return bus_for(configuration, **chosen, families=families)
 
     ended = asyncio.Event()
     kept = None if args.store is None else _choose_keeping(args)
-    bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
+    bus = make_bus() if kept is None else kept.bus(configuration, make_bus, chosen)
     shadow = _shadow(args, log, bus, kept)
 
     def warn(text: str) -> None:
@@ -142,7 +142,7 @@ async def _serve(args: Options) -> int:
         log.warning("warning", said=text)
 
     def http(hub: Hub) -> Any:
-        hub.configured, hub.warn, hub.journal = configured, warn, log
+        hub.configured, hub.warn, hub.journal = make_bus, warn, log
         hub.renew = protection.renewal(hub)
         hub.identifies = args.message_ids == "assigned"
         hub.moving = None if shadow is None else shadow.page
@@ -249,8 +249,10 @@ def _renew(hub: "Hub") -> None:
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     """Return the text to print at the start: addresses, warnings and the connection string."""
-    host, places = bracket_host(protection.places.host), protection.places
-    plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
+    host = bracket_host(protection.places.host)
+    places = protection.places
+    plain = broker.port_of("--port")
+    secure = broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
     if web := broker.port_of("--websocket-port"):

@@ -49,9 +49,9 @@ def _check(args: Options) -> None:
 
 
 def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
-    from busproof.cli.spark.simulation import saved, simulated
+    from busproof.cli.spark.simulation import save_difference, simulate
 
-    simulation = simulated(spark, profile, seeds, args.length, args.to)
+    simulation = simulate(spark, profile, seeds, args.length, args.to)
     _say(
         f"{simulation.sequences} sequences from seed {seeds.start}, {simulation.commands} commands"
     )
@@ -61,7 +61,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
             f"seed {difference.seed}, command {difference.place} breaks "
             f"{', '.join(difference.rules)}: {difference.detail}"
         )
-        path = saved(spark, profile, difference, args.length, args.to)
+        path = save_difference(spark, profile, difference, args.length, args.to)
         _say(f"  busproof run --adapter spark --replay {path}")
     _say(
         f"{len(simulation.differences)} sequences differ; "
@@ -72,10 +72,10 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
 def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
     """Print how many of the applicable rules decided commands; rare decisions prove little."""
-    from busproof.cli.spark.simulation import applicable, seldom
+    from busproof.cli.spark.simulation import applicable_rules, find_seldom
 
-    rules = sorted({*applicable(profile), *simulation.decided})
-    rare = seldom(simulation, rules)
+    rules = sorted({*applicable_rules(profile), *simulation.decided})
+    rare = find_seldom(simulation, rules)
     never = [rule for rule in rare if not simulation.decided[rule]]
     _say(
         f"{len(rules) - len(rare)} of {len(rules)} rules that apply decided at least 1 command in "
@@ -90,10 +90,10 @@ def _tell_decisions(simulation: "Simulation", profile: "Profile") -> None:
 
 
 def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
-    from busproof.cli.spark.simulation import noticed
+    from busproof.cli.spark.simulation import find_noticed
     from busproof.pipeline.bus.mutants import MUTANTS
 
-    caught = noticed(spark, profile, seeds, args.length, args.to)
+    caught = find_noticed(spark, profile, seeds, args.length, args.to)
     for mutant in MUTANTS:
         difference = caught.get(mutant.name)
         what = (

@@ -130,7 +130,7 @@ def audit_apart(job: Job, scratch: Path) -> Audited:
     Raises:
         ConformanceError: the run could not begin or did not end.
     """
-    return _apart(_audit, job.fault, job, scratch)
+    return _run_apart(_audit, job.fault, job, scratch)
 
 
 def record_apart(request: Request, scratch: Path) -> Path:
@@ -143,7 +143,7 @@ def record_apart(request: Request, scratch: Path) -> Path:
     Raises:
         ConformanceError: the run could not begin or did not end.
     """
-    return _apart(_record, request.adapter, request, scratch)
+    return _run_apart(_record, request.adapter, request, scratch)
 
 
 def run_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
@@ -158,10 +158,10 @@ def run_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ..
         ConformanceError: the run could not begin or broke off.
         OutOfTime: the run took too long.
     """
-    return _apart(_run_scenarios, request.adapter, request, names, scratch, seconds=PATIENCE)
+    return _run_apart(_run_scenarios, request.adapter, request, names, scratch, seconds=PATIENCE)
 
 
-def _apart(
+def _run_apart(
     work: Callable[..., Found], name: str, *about: object, seconds: float | None = None
 ) -> Found:
     context = _context()
@@ -244,7 +244,7 @@ def _audit(job: Job, scratch: Path) -> Audited:
     from busproof.judging.audit import audited, explored, unnoticed
 
     fault = fault_named(job.fault)
-    names = None if job.beside is None else _differing(adapter_of(fault), job.beside)
+    names = None if job.beside is None else _find_differing(adapter_of(fault), job.beside)
     if names is not None and not names:
         return unnoticed(fault.id, fault.rule, fault.equivalent)
     folder = run_folder(fault.id, "faulty", scratch)
@@ -268,7 +268,7 @@ def _content(recorded: "Recorded", rule: v.RuleId) -> int:
     return sum(len(json.dumps(commands, indent=2, ensure_ascii=False)) for commands in lists)
 
 
-def _differing(adapter: v.Adapter, beside: Path) -> Set[str]:
+def _find_differing(adapter: v.Adapter, beside: Path) -> Set[str]:
     """Return the names of the scenarios whose answers differ from the recording."""
     from busproof.judging.replay_check import answers_alike
 

@@ -15,7 +15,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.cli.mutation.generated import Terms
-from busproof.cli.mutation.reaching import MAKE, thrice
+from busproof.cli.mutation.reaching import MAKE, repeat_thrice
 from busproof.cli.mutation.recordings import Line, Recording, lines_of
 from busproof.cli.mutation.search import Difference, ModelBroke, find_broken, play, search
 from busproof.cli.mutation.variants import Material
@@ -117,7 +117,7 @@ def distil(
 ) -> Found | None:
     """Return the shortest sequence found that kills a mutant; `None` if none was found."""
     families = families_of(mutant)
-    there = _there(mutant, recorded)
+    there = _find_executing(mutant, recorded)
     recorded_one = _search_recordings(mutant, families, there)
     if recorded_one is not None or not there:
         return recorded_one
@@ -131,7 +131,7 @@ def distil(
     )
 
 
-def _there(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recording]:
+def _find_executing(mutant: GeneratedMutant, recorded: Sequence[Recording]) -> list[Recording]:
     """Return the recordings that execute the mutated lines, the shortest first."""
     places = {(mutant.family, line) for line in mutant.lines}
     there = [
@@ -196,10 +196,12 @@ def distil_in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[F
         missed = [
             variant for variant in variants if variant is not None and not _is_killed(variant, near)
         ]
-        plain = missed and _search_recordings(mutant, families_of(mutant), _there(mutant, recorded))
+        plain = missed and _search_recordings(
+            mutant, families_of(mutant), _find_executing(mutant, recorded)
+        )
         if not plain:
             continue
-        sequence = attrs.evolve(plain, commands=thrice(plain.commands))
+        sequence = attrs.evolve(plain, commands=repeat_thrice(plain.commands))
         killed = tuple(variant for variant in missed if _is_killed(variant, [sequence]))
         sequence = attrs.evolve(sequence, mutants=killed)
         if killed and len(sequence.line(sequence.name())) <= LINE:

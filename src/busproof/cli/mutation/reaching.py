@@ -18,7 +18,7 @@ from busproof.history.replay import RecordedCommand, commands_of, join_commands,
 from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import simplified
 
-__all__ = ["Reaching", "find_explored", "make_contexts", "scenarios_reaching", "thrice"]
+__all__ = ["Reaching", "find_explored", "make_contexts", "repeat_thrice", "scenarios_reaching"]
 
 OTHER: Final = "elsewhere"
 """Name of the queue, the connection and the transaction that make a context."""
@@ -113,7 +113,7 @@ def make_contexts(
     )
 
 
-def thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
+def repeat_thrice(commands: Sequence[RecordedCommand]) -> tuple[RecordedCommand, ...]:
     """Return the commands three times in one namespace, on entities with different names.
 
     First as they are, then during a transaction and an outage elsewhere, and finally after the

@@ -88,7 +88,7 @@ def lines_of(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
     """Return the lines of the model that a scenario executes."""
     lines: set[Line] = set()
 
-    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001 - a tracer's
+    def enter_frame(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001 - a tracer's
         return note if frame.f_code.co_filename.startswith(MODEL) else None
 
     def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001 - a tracer's
@@ -96,7 +96,7 @@ def lines_of(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
         return note
 
     adapter = ModelAdapter()
-    sys.settrace(called)
+    sys.settrace(enter_frame)
     try:
         adapter.start(profile)
         for event in scenario.events:

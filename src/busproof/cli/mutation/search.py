@@ -132,7 +132,8 @@ def play(
     Raises:
         ModelBroke: the model raised an exception.
     """
-    mutant, model = _bus(profile, families), _bus(profile, NO_FAULT)
+    mutant = _bus(profile, families)
+    model = _bus(profile, NO_FAULT)
     events: list[v.Event] = []
     usual: list[v.Event] = []
     tokens: dict[int, str] = {}

@@ -156,7 +156,8 @@ class _Author:
         paths = self.paths()
         if paths:
             place = self.random.randint(1, len(self.commands))
-            path, partition = self.random.choice(paths), self.random.choice(self.partitions)
+            path = self.random.choice(paths)
+            partition = self.random.choice(self.partitions)
             end = place + 1 + self.random.randint(1, LONGEST_OUTAGE)
             self.put(place, v.TakePartitionDown(queue=path, partition=partition))
             if end <= len(self.commands):

@@ -82,7 +82,8 @@ def ask_consent(request: "Request", *, yes: bool) -> Iterator["Request"]:
     from busproof.adapters.amqp import run_names
     from busproof.adapters.amqp.target import target_of
 
-    target, run = target_of(name), run_names.new_run()
+    target = target_of(name)
+    run = run_names.new_run()
     work = work_of(request, disposable=target.disposable)
     confirm_plan(_plan(target, run_names.prefix_of(run, 0)[:-2], work), yes=yes)
     before = dict(os.environ)

@@ -71,7 +71,8 @@ def conduct(args: Options, request: "Request", known: "Known") -> Conducted:
         child_run.check_run_name(args.name)
     with ask_consent(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
-        began, start = datetime.now(tz=UTC), time.monotonic()
+        began = datetime.now(tz=UTC)
+        start = time.monotonic()
         finished = _record(agreed_request, folder)
         child_run.latest(folder)
     try:

@@ -45,7 +45,9 @@ def _write_allure(done: "Conducted") -> None:
     from busproof.reports.redaction import redact
     from busproof.spec import load as load_catalogue
 
-    folder, public, catalogue = done.folder / ALLURE, redact(done.conformance), load_catalogue()
+    folder = done.folder / ALLURE
+    public = redact(done.conformance)
+    catalogue = load_catalogue()
     write_cases(scenario_cases(public.subject.name, public, done.scenarios, catalogue), folder)
     write_environment(folder, public)
 
@@ -63,7 +65,8 @@ def publish(
     """
     from busproof.history.conformance import ExitCode
 
-    was_printed, done = try_printing(lambda: _print(conformance, args)), try_writing(write)
+    was_printed = try_printing(lambda: _print(conformance, args))
+    done = try_writing(write)
     github.annotate_verdicts([conformance])
     code = conformance.exit_code
     complete = failures.write(conformance) and was_printed and done

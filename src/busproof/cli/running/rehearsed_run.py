@@ -56,9 +56,9 @@ def _rehearse(request: Request, aside: Path, progress: Progress, also: dict[str,
     if request.profile == _ENDLESS:
         request = attrs.evolve(request, profile=None, minutes=None, seed=None)
 
-    def rehearsing(counted: Counted) -> None:
+    def report_rehearsal(counted: Counted) -> None:
         progress(attrs.evolve(counted, rehearsing=True))
 
     with suppress(ConformanceError):
-        return child_run.record(request, aside, rehearsing, also).interrupted
+        return child_run.record(request, aside, report_rehearsal, also).interrupted
     return False

@@ -37,7 +37,7 @@ def add_commands(
     """
     files = {failure.rule: folder / FOLDER / failure.rule / COMMANDS for failure in broken}
 
-    def asked(rule: RuleVerdict) -> list[str]:
+    def options_for(rule: RuleVerdict) -> list[str]:
         if rule.id in files:
             return ["--replay", str(files[rule.id])]
         title = rule.counterexample.scenario if rule.counterexample is not None else ""
@@ -47,11 +47,11 @@ def add_commands(
     terms = list(_terms(args, conformance, catalogue))
     return attrs.evolve(
         conformance,
-        again=_shell([*terms, *_repeated_options(args, conformance)]),
+        again=_shell([*terms, *_options_to_repeat(args, conformance)]),
         rules=tuple(
             rule
             if rule.counterexample is None
-            else attrs.evolve(rule, again=_shell([*terms, *asked(rule)]))
+            else attrs.evolve(rule, again=_shell([*terms, *options_for(rule)]))
             for rule in conformance.rules
         ),
     )
@@ -75,23 +75,23 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
     for name, reading in subject.readings.items():
         if defaults.get(name) != reading:
             yield from ("--reading", f"{name}={reading}")
-    yield from _given_options(args, "oracle", "timeout")
+    yield from _options_as_given(args, "oracle", "timeout")
     if args.yes:
         yield "--yes"
 
 
-def _repeated_options(args: Options, conformance: Conformance) -> Iterator[str]:
+def _options_to_repeat(args: Options, conformance: Conformance) -> Iterator[str]:
     """Yield the options that name what was run, including the seed that was drawn."""
     for rule in args.rule:
         yield from ("--rule", rule)
-    yield from _given_options(args, "replay", "only", "profile", "minutes")
+    yield from _options_as_given(args, "replay", "only", "profile", "minutes")
     if args.source is not None:
         yield from ("--from", args.source)
     if conformance.explored is not None and conformance.explored.seed is not None:
         yield from ("--seed", str(conformance.explored.seed))
 
 
-def _given_options(args: Options, *names: str) -> Iterator[str]:
+def _options_as_given(args: Options, *names: str) -> Iterator[str]:
     for name in names:
         if getattr(args, name) is not None:
             yield from (f"--{name}", str(getattr(args, name)))

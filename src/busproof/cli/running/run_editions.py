@@ -35,7 +35,8 @@ def run_editions(args: Options) -> int:
     from busproof.spec import load
 
     _refuse(args)
-    catalogue, name = load(), args.name or new_name(args.adapter)
+    catalogue = load()
+    name = args.name or new_name(args.adapter)
     failures = known_failures.Known(args)
     editions = sorted(catalogue.editions, key=lambda edition: edition.order)
     runs: list[Conformance] = []
@@ -44,7 +45,9 @@ def run_editions(args: Options) -> int:
     for edition in editions:
         write_aside(f"Edition {edition.id}, {len(runs) + 1} of {len(editions)}")
         one = copy.copy(args)
-        one.edition, one.name, one.format = edition.id, f"{name}-{edition.id}", "json"
+        one.edition = edition.id
+        one.name = f"{name}-{edition.id}"
+        one.format = "json"
         # Consent to the first run covers all of them.
         one.yes = args.yes or bool(runs)
         ran = conduct(one, request_from(one, one.adapter), failures)

@@ -156,7 +156,8 @@ class Session:
         self._folder = folder
         self._request = request
         self._catalogue = load_catalogue()
-        self._names, self._settled = names, settled
+        self._names = names
+        self._settled = settled
         self._cases, loaded = _load(request, names)
         # A forked worker has all of it already.
         self._shared = (self._cases, loaded) if _FORKS else None
@@ -187,7 +188,8 @@ class Session:
 
     def run(self) -> int:
         """Record and judge the run; return the exit code of this process."""
-        interrupted, stopped = False, None
+        interrupted = False
+        stopped = None
         try:
             self._begin()
             self._go_on()
@@ -267,7 +269,7 @@ class Session:
         try:
             answer = worker.connection.recv()
         except (EOFError, OSError):
-            how = _how(self._ended(worker))
+            how = _how(self._await_end(worker))
             raise AdapterError(f"the adapter cannot be made: its process ended, {how}") from None
         if isinstance(answer, Failed):
             sys.stderr.write(answer.trace)
@@ -316,12 +318,15 @@ class Session:
             return
         explored = self._summary.sequences, self._summary.explored
         extent = f"{explored[0]} sequences, {explored[1]} commands"
-        verdict, detail = ScenarioVerdict.PASSED, extent
+        verdict = ScenarioVerdict.PASSED
+        detail = extent
         if self._broken_explored:
             broken = ", ".join(dict.fromkeys(self._broken_explored))
-            verdict, detail = ScenarioVerdict.FAILED, f"{extent}; broken: {broken}"
+            verdict = ScenarioVerdict.FAILED
+            detail = f"{extent}; broken: {broken}"
         elif self._breakdowns:
-            verdict, detail = ScenarioVerdict.ERRORED, f"{extent}; the adapter broke"
+            verdict = ScenarioVerdict.ERRORED
+            detail = f"{extent}; the adapter broke"
         ended = Ended(verdict=verdict, cause=detail, detail=detail)
         with HistoryWriter(self._folder / HISTORY, append=True) as writer:
             writer.write(Started(scenario="Exploration"))
@@ -406,7 +411,8 @@ class Session:
                 worker.part.outcomes.append(answer)
                 self._count(answer)
             case Done() if worker.part is not None:
-                worker.part.done, worker.part = answer, None
+                worker.part.done = answer
+                worker.part = None
                 self._breakdowns += answer.breakdowns
                 if self._breakdowns >= BREAKDOWNS:
                     self._leave_out_exploration()
@@ -417,7 +423,7 @@ class Session:
 
     def _go_on_without(self, worker: _Worker, why: str) -> None:
         """Leave the work to the others: this one has no adapter, although several may be made."""
-        self._ended(worker)
+        self._await_end(worker)
         self._workers.remove(worker)
         _say_it_is_missing(why)
 
@@ -436,7 +442,7 @@ class Session:
         Raises:
             AdapterError: too many have died.
         """
-        code = self._ended(worker)
+        code = self._await_end(worker)
         self._workers.remove(worker)
         part = worker.part
         if part is None:
@@ -479,7 +485,8 @@ class Session:
     def _is_complete(self) -> bool:
         """Return whether nothing comes in this phase; plan what comes next."""
         if self._phase == 0:
-            again, self._again = self._again, []
+            again = self._again
+            self._again = []
             if again:
                 self._plan_cases(again, repeated=True)
                 return False
@@ -489,7 +496,8 @@ class Session:
         return True
 
     def _plan_metamorphic(self) -> None:
-        size, header = self._size, self._header
+        size = self._size
+        header = self._header
         if size is None or header is None or header.clock is v.Clock.REAL:
             return
         # Import it here, because Hypothesis takes a tenth of a second, and scenarios do not use it.
@@ -597,7 +605,8 @@ class Session:
     def _repeat(self, outcome: Outcome) -> None:
         if self._repeating is None:
             return
-        name, heard = outcome.heard.name, outcome.heard
+        name = outcome.heard.name
+        heard = outcome.heard
         self._repeating.saw(heard.evidence.keys())
         error: BaseException | None = None
         if outcome.missed is not None:
@@ -626,7 +635,7 @@ class Session:
         theirs.close()
         self._workers.append(_Worker(process=process, connection=ours))
 
-    def _ended(self, worker: _Worker) -> int:
+    def _await_end(self, worker: _Worker) -> int:
         worker.process.join(PATIENCE)
         if worker.process.is_alive():
             worker.process.kill()
@@ -705,7 +714,8 @@ class Session:
     # Reports.
 
     def _count(self, outcome: Outcome) -> None:
-        feature, counted = outcome.heard.feature, self._counted
+        feature = outcome.heard.feature
+        counted = self._counted
         if feature in (EXPLORATION, METAMORPHIC, AGAIN):
             self._counted = attrs.evolve(counted, sequences=counted.sequences + 1)
         elif feature == REPEATED:

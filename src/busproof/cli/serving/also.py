@@ -44,8 +44,10 @@ class Shadow:
     def __init__(
         self, target: str, folder: Path | None, say: Callable[[str], None], journal: "Journal"
     ) -> None:
-        self._target, self._folder = target, folder
-        self._say, self._journal = say, journal
+        self._target = target
+        self._folder = folder
+        self._say = say
+        self._journal = journal
         self._catalogue = load()
         self._clients: dict[str, str] = {}
         self._bus: Bus | None = None
@@ -59,7 +61,8 @@ class Shadow:
             UsageError: there is no such target, or the bus is one already; only of the first bus.
         """
         is_first = self._bus is None
-        self._bus, self._comparison = bus, None
+        self._bus = bus
+        self._comparison = None
         profile = bus.namespace.profile
         try:
             target = target_profile(self._catalogue, profile, self._target)
@@ -71,7 +74,7 @@ class Shadow:
         if is_first:
             self.move.source = name_profile(profile)
             self.move.target = name_target(target, self._target)
-        self._comparison = Comparison(profile, target, self._found, self.move)
+        self._comparison = Comparison(profile, target, self._report_break, self.move)
         for command in creations_of(bus.namespace):
             self.saw(command, v.Done(), SETTINGS)
 
@@ -125,7 +128,7 @@ class Shadow:
         self._journal.warning("moving-stopped", reason=reason)
         self._say(f"{STOPPED}: {reason}")
 
-    def _found(self, new: Break) -> None:
+    def _report_break(self, new: Break) -> None:
         """Report a new kind of request that is answered otherwise."""
         # The log has no single messages, whose properties are the clients'; the report has them.
         self._journal.info(

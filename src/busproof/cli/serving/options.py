@@ -10,8 +10,11 @@ from busproof.cli.frame import PATH, Option, flag, option
 
 __all__ = ["AMQPS_PORT", "AMQP_PORT", "FAULTY", "NO_FAULT", "OPTIONS", "PORT"]
 
-AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
-FAULTY, NO_FAULT = "faulty:", "none"
+AMQP_PORT: Final = 5672
+AMQPS_PORT: Final = 5671
+HTTP_PORT: Final = 5300
+FAULTY: Final = "faulty:"
+NO_FAULT: Final = "none"
 
 
 class _Port(click.ParamType[int]):

@@ -92,7 +92,8 @@ class Protection:
     def _places(self) -> "Places":
         from busproof.broker.server import Places
 
-        args, tls = self._args, self._tls()
+        args = self._args
+        tls = self._tls()
         plain = AMQP_PORT if args.port is None and tls is None else args.port
         secure = AMQPS_PORT if args.tls_port is None else args.tls_port
         return Places(
@@ -175,7 +176,8 @@ class Protection:
         """Return the warnings to print at the start."""
         from busproof.broker.auth.policies import is_exposed
 
-        args, warnings = self._args, list[str]()
+        args = self._args
+        warnings = list[str]()
         if self._is_public:
             who = "only this machine can connect" if self._is_local else "everybody can connect"
             warnings.append(

@@ -21,10 +21,10 @@ from busproof.pipeline.reading import publish_columns
 from busproof.pipeline.session import settings_from, spark_error_line, spark_session_for_now
 from busproof.pipeline.sources import Source, find_source, write_header
 
-__all__ = ["broken_off", "checked", "judged", "naming_of"]
+__all__ = ["check_source", "convert_errors", "judge_history", "naming_of"]
 
 
-def judged(args: Options) -> Conformance:
+def judge_history(args: Options) -> Conformance:
     """Judge a history on Spark, and return the verdicts.
 
     Raises:
@@ -40,10 +40,10 @@ def judged(args: Options) -> Conformance:
             )
     conf = settings_from(args.conf or [])
     with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
-        return checked(spark, source, args).conformance
+        return check_source(spark, source, args).conformance
 
 
-def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
+def check_source(spark: SparkSession, source: Source, args: Options) -> Checked:
     """Judge histories of one implementation, and write the requested files.
 
     Raises:
@@ -52,7 +52,7 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
         SparkError: Spark broke off.
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
-    with broken_off():
+    with convert_errors():
         result = check(
             spark,
             source,
@@ -66,7 +66,7 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
 
 
 @contextlib.contextmanager
-def broken_off() -> Iterator[None]:
+def convert_errors() -> Iterator[None]:
     """Convert an error of Spark to a `SparkError` of one line."""
     try:
         yield
@@ -96,7 +96,7 @@ def _write(result: Checked, args: Options) -> None:
         write_header(args.as_table, unstructure(result.header, union=Record))
         write_aside(f"Table: {args.as_table}")
     if args.plan:
-        write_aside(_explained(result.plan))
+        write_aside(_describe_plan(result.plan))
 
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
@@ -108,7 +108,7 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
         raise HistoryError(f"cannot write {place}: {cause}") from None
 
 
-def _explained(frame: DataFrame) -> str:
+def _describe_plan(frame: DataFrame) -> str:
     """Return a sentence on how much data the plan shuffles."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
         frame.explain("simple")

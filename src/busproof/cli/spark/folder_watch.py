@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from busproof.cli.console import busy, write_aside
 from busproof.cli.frame import Options
-from busproof.cli.spark.check import broken_off, checked
+from busproof.cli.spark.check import check_source, convert_errors
 from busproof.cli.spark.ledger import Batch, Ledger
 from busproof.cli.spark.open_histories import ripe_histories, source_of
 from busproof.errors import UsageError
@@ -36,7 +36,7 @@ from busproof.pipeline.sources import (
 from busproof.pipeline.streams import Stream, read_stream, store_arrivals
 from busproof.reports.conformance import write as write_report
 
-__all__ = ["changed_since", "coming", "followed"]
+__all__ = ["await_batches", "find_changes", "follow_folder"]
 
 PLACE: Final = "_busproof"
 """Default folder for progress, inside the followed folder."""
@@ -52,7 +52,7 @@ OPEN: Final = "open"
 """Folder of violations in histories that are still open, beside those of the batches."""
 
 
-def followed(args: Options) -> Conformance:
+def follow_folder(args: Options) -> Conformance:
     """Return the verdicts on all files in the folder, those judged before included.
 
     Raises:
@@ -69,20 +69,20 @@ def followed(args: Options) -> Conformance:
     stream = None if args.stream is None else read_stream(args.stream)
     so_far: Checked | None = None
     with (
-        ledger.held(),
+        ledger.lock(),
         spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark,
         suppress(KeyboardInterrupt),
     ):
-        store = _nothing
+        store = _store_nothing
         if stream is not None:
             store = partial(_store, spark, stream, args, progress)
             # What is stored has the published names.
-            args = _changed(args, mapping=None)
+            args = _change_options(args, mapping=None)
         with suppress(KeyboardInterrupt):
-            for files in coming(folder, ledger, once=args.once, store=store):
+            for files in await_batches(folder, ledger, once=args.once, store=store):
                 _judge(spark, folder, files, ledger, args)
-        so_far = _judged_so_far(spark, folder, ledger, args)
-    problems = changed_since(folder, ledger)
+        so_far = _judge_so_far(spark, folder, ledger, args)
+    problems = find_changes(folder, ledger)
     if so_far is not None:
         problems += so_far.problems
     summary = None if so_far is None else so_far.summary
@@ -94,18 +94,18 @@ def followed(args: Options) -> Conformance:
     return conformance
 
 
-def _changed(args: Options, **changes: object) -> Options:
+def _change_options(args: Options, **changes: object) -> Options:
     return Options(**{**vars(args), **changes})
 
 
-def _nothing() -> None:
+def _store_nothing() -> None:
     """Store nothing, because files arrive by themselves."""
 
 
 def _store(spark: SparkSession, stream: Stream, args: Options, progress: Path) -> None:
     """Store what has arrived in a stream as files of the followed table."""
     naming = AS_PUBLISHED if args.mapping is None else read_naming(args.mapping)
-    with broken_off():
+    with convert_errors():
         store_arrivals(spark, stream, naming, args.follow, progress)
     if not (args.follow / HEADER_NAME).is_file():
         raise UsageError(
@@ -114,7 +114,7 @@ def _store(spark: SparkSession, stream: Stream, args: Options, progress: Path) -
         )
 
 
-def _judged_so_far(
+def _judge_so_far(
     spark: SparkSession, folder: Path, ledger: Ledger, args: Options
 ) -> Checked | None:
     """Judge the histories that are still open, as far as they have come; record nothing."""
@@ -124,7 +124,7 @@ def _judged_so_far(
     names = [name for at in numbers for name in ledger.batches[at]]
     source = source_of(folder, names, frozenset(ledger.open))
     with busy("Judging histories that are still open"):
-        return checked(spark, source, _with_violations(args, OPEN))
+        return check_source(spark, source, _with_violations(args, OPEN))
 
 
 def _with_violations(args: Options, name: str) -> Options:
@@ -133,15 +133,15 @@ def _with_violations(args: Options, name: str) -> Options:
         return args
     place = args.violations / name
     shutil.rmtree(place, ignore_errors=True)
-    return _changed(args, violations=place)
+    return _change_options(args, violations=place)
 
 
 def _oracle(args: Options) -> Oracle | None:
     return None if args.oracle is None else Oracle(args.oracle)
 
 
-def coming(
-    folder: Path, ledger: Ledger, *, once: bool, store: Callable[[], None] = _nothing
+def await_batches(
+    folder: Path, ledger: Ledger, *, once: bool, store: Callable[[], None] = _store_nothing
 ) -> Iterator[dict[str, int]]:
     """Yield the files of each batch as they arrive; with `once`, only until all are judged.
 
@@ -151,17 +151,17 @@ def coming(
         once: whether to end when all is judged that is there.
         store: what stores the arrivals of a stream in the folder.
     """
-    while files := _awaited(folder, ledger, once=once, store=store):
+    while files := _await_files(folder, ledger, once=once, store=store):
         yield dict(sorted(files.items())[:MOST])
 
 
-def _awaited(
+def _await_files(
     folder: Path, ledger: Ledger, *, once: bool, store: Callable[[], None]
 ) -> dict[str, int]:
     """Wait for files that are not judged yet and return them; none if no more will arrive."""
-    pause = LOOKS if store is _nothing else LOOKS_AT_STREAM
+    pause = LOOKS if store is _store_nothing else LOOKS_AT_STREAM
     store()
-    files, unsettled = _new_in(folder, ledger.files)
+    files, unsettled = _find_new(folder, ledger.files)
     if files or (once and not unsettled):
         return files
     with busy(f"Waiting for files in {folder}; Ctrl-C ends this"):
@@ -169,13 +169,14 @@ def _awaited(
             time.sleep(LOOKS if unsettled else pause)
             if not unsettled:
                 store()
-            files, unsettled = _new_in(folder, ledger.files)
+            files, unsettled = _find_new(folder, ledger.files)
     return files
 
 
-def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
+def _find_new(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
     """Return the files that are not judged yet, and whether others are still being written."""
-    sizes, unsettled = dict[str, int](), False
+    sizes = dict[str, int]()
+    unsettled = False
     for path in folder.rglob(_pattern(folder)):
         place = path.relative_to(folder)
         if str(place) in known or any(part.startswith(("_", ".")) for part in place.parts):
@@ -206,7 +207,7 @@ def _judge(
     _check_terms(folder / next(iter(files)), source, ledger)
     with busy(f"Judging {_files(len(files))}"):
         ripe = ripe_histories(spark, folder, files, ledger, args)
-        result = checked(spark, ripe.source, _with_violations(args, ledger.next_name))
+        result = check_source(spark, ripe.source, _with_violations(args, ledger.next_name))
     ledger.add(
         Batch(
             files=files,
@@ -245,7 +246,7 @@ def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-def changed_since(folder: Path, ledger: Ledger) -> tuple[str, ...]:
+def find_changes(folder: Path, ledger: Ledger) -> tuple[str, ...]:
     """Return a sentence about files that changed after they were judged."""
     changed = []
     for name, size in sorted(ledger.files.items()):

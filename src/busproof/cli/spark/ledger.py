@@ -40,7 +40,7 @@ class Open:
     batches: tuple[int, ...]
     is_ended: bool = False
 
-    def joined(self, other: "Open") -> "Open":
+    def join(self, other: "Open") -> "Open":
         """Return this history with what came later of it."""
         return Open(
             newest=max(self.newest, other.newest),
@@ -119,7 +119,8 @@ class Ledger:
         )
 
     def _take(self, batch: Batch) -> None:
-        first, header = next(iter(batch.files)), batch.header
+        first = next(iter(batch.files))
+        header = batch.header
         if self.first is not None:
             header = one_header([self.first, (first, header)])
             first = self.first[0]
@@ -153,7 +154,7 @@ class Ledger:
         return verdicts(header, terms, summary, (*self.problems, *more))
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Lock the record; raise `UsageError` if another process has locked it."""
         with (self.place / "lock").open("w") as lock:
             try:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from busproof.cli.frame import Options
-from busproof.cli.spark.check import broken_off, naming_of
+from busproof.cli.spark.check import convert_errors, naming_of
 from busproof.cli.spark.ledger import Ledger, Open
 from busproof.errors import UsageError
 from busproof.pipeline.lines import is_record
@@ -67,7 +67,7 @@ def ripe_histories(
     source = source_of(folder, files)
     if not source.is_table:
         return Ripe(source=source)
-    arrived = _arrived(spark, source, ledger, args)
+    arrived = _read_arrivals(spark, source, ledger, args)
     again = arrived.keys() & ledger.histories
     if args.watermark is None:
         if again:
@@ -81,7 +81,7 @@ def ripe_histories(
         del arrived[number]
     still = dict(ledger.open)
     for number, one in arrived.items():
-        still[number] = still[number].joined(one) if number in still else one
+        still[number] = still[number].join(one) if number in still else one
     newest = max((ledger.newest, *(one.newest for one in arrived.values())))
     until = newest - args.watermark * MICROSECONDS
     ripe = {number for number, one in still.items() if one.is_ended or one.newest < until}
@@ -98,10 +98,12 @@ def ripe_histories(
     )
 
 
-def _arrived(spark: SparkSession, source: Source, ledger: Ledger, args: Options) -> dict[int, Open]:
+def _read_arrivals(
+    spark: SparkSession, source: Source, ledger: Ledger, args: Options
+) -> dict[int, Open]:
     """Return what the files of the next batch have of each history."""
     called = sf.get_json_object("text", "$.called").cast("long")
-    with broken_off():
+    with convert_errors():
         rows = read(spark, source, naming_of(args, source)).rows
         found = (
             rows.groupBy("history_id")

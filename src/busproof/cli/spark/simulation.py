@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Difference",
     "Simulation",
-    "applicable",
-    "noticed",
-    "saved",
-    "seldom",
-    "simulated",
+    "applicable_rules",
+    "find_noticed",
+    "find_seldom",
+    "save_difference",
+    "simulate",
 ]
 
 _NAMES: Final = tuple(fault.name for fault in MUTANTS)
@@ -103,7 +103,7 @@ class Simulation:
     undecided: int = 0
 
 
-def simulated(
+def simulate(
     spark: "SparkSession", profile: v.Profile, seeds: Sequence[int], length: int, folder: Path
 ) -> Simulation:
     """Run one sequence for each seed, and judge Spark's answers.
@@ -118,10 +118,10 @@ def simulated(
     Raises:
         HistoryError: the folder cannot be written.
     """
-    return _simulated(spark, profile, [(seed, None) for seed in seeds], length, folder)
+    return _run_sequences(spark, profile, [(seed, None) for seed in seeds], length, folder)
 
 
-def noticed(
+def find_noticed(
     spark: "SparkSession",
     profile: v.Profile,
     seeds: Sequence[int],
@@ -134,22 +134,24 @@ def noticed(
     A fault that a few sequences show is not tried with the others.
     """
     by_mutant: dict[str, Difference] = {}
-    start, number = 0, _FIRST_SEEDS
+    start = 0
+    number = _FIRST_SEEDS
     while start < len(seeds) and (left := [name for name in names if name not in by_mutant]):
         some = seeds[start : start + number]
         runs = [(seed, name) for name in left for seed in some]
-        for difference in _simulated(spark, profile, runs, length, folder).differences:
+        for difference in _run_sequences(spark, profile, runs, length, folder).differences:
             by_mutant.setdefault(difference.mutant or "", difference)
-        start, number = start + number, number * _MORE_SEEDS
+        start += number
+        number *= _MORE_SEEDS
     return by_mutant
 
 
-def _simulated(
+def _run_sequences(
     spark: "SparkSession", profile: v.Profile, runs: Sequence[_Run], length: int, folder: Path
 ) -> Simulation:
     """Write the sequences, fold them, and judge the answers in one process per core."""
     with multiprocessing.get_context("spawn").Pool() as pool:
-        kinds = _written(spark, pool, profile, runs, length, folder / _COMMANDS)
+        kinds = _write_sequences(spark, pool, profile, runs, length, folder / _COMMANDS)
         frame = spark.read.schema(SEQUENCES).parquet(str(folder / _COMMANDS))
         mutated = any(mutant is not None for _, mutant in runs)
         # A mutant may replace an expression of any command, so the plan needs all commands.
@@ -160,10 +162,10 @@ def _simulated(
         )
         answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
         rows = [row.asDict() for row in spark.read.parquet(str(folder / _OUTCOMES)).collect()]
-        return _judged(pool, profile, rows, length)
+        return _judge_outcomes(pool, profile, rows, length)
 
 
-def applicable(profile: v.Profile) -> list[v.RuleId]:
+def applicable_rules(profile: v.Profile) -> list[v.RuleId]:
     """Return the rules that the bus on Spark can give evidence about."""
     terms = Terms(
         catalogue=load(),
@@ -174,13 +176,13 @@ def applicable(profile: v.Profile) -> list[v.RuleId]:
     return [rule.id for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
 
 
-def seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:
+def find_seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:
     """Return the rules that decided fewer than one command in a thousand."""
     least = simulation.commands * _SELDOM
     return [rule for rule in rules if simulation.decided[rule] < least]
 
 
-def _written(
+def _write_sequences(
     spark: "SparkSession",
     pool: "_Pool",
     profile: v.Profile,
@@ -208,7 +210,9 @@ def _write_some(
     schema: pa.Schema, profile: v.Profile, length: int, some: tuple[Path, Sequence[_Run]]
 ) -> set[str]:
     path, runs = some
-    state, rows, kinds = fresh(profile), [], set()
+    state = fresh(profile)
+    rows = []
+    kinds = set()
     for seed, mutant in runs:
         commands = sequence(seed, length, profile.partitions)
         kinds |= {type(recorded.command).__name__ for recorded in commands}
@@ -225,13 +229,15 @@ def _row(
     return {"seed": seed, "mutant": mutant, "state": state, "requests": requests}
 
 
-def _judged(
+def _judge_outcomes(
     pool: "_Pool", profile: v.Profile, rows: list[dict[str, Any]], length: int
 ) -> Simulation:
     """Judge all outcomes with the model."""
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
     decided: Counter[v.RuleId] = Counter()
-    differences, commands, undecided = [], 0, 0
+    differences = []
+    commands = 0
+    undecided = 0
     judge = partial(_verdict, profile, length)
     for count, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
         commands += count
@@ -253,7 +259,7 @@ def _verdict(
 ) -> tuple[int, Counter[v.RuleId], Difference | None, bool]:
     gc.disable()
     commands = sequence(row["seed"], length, profile.partitions)
-    judge, violation, event = _heard(profile, commands, json.loads(row["told"])["told"])
+    judge, violation, event = _judge_sequence(profile, commands, json.loads(row["told"])["told"])
     gc.enable()
     difference = None
     if violation is not None and event is not None:
@@ -272,13 +278,15 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Ev
     )
 
 
-def _heard(
+def _judge_sequence(
     profile: v.Profile, commands: Sequence[RecordedCommand], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, Violation | None, v.Event | None]:
     """Judge a sequence; return the judge, the violation, if any, and the last judged event."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
-    event, violation, now = None, None, 0
+    event = None
+    violation = None
+    now = 0
     for recorded, answer in zip(commands, answers, strict=True):
         observation = read_answer(answer)
         command = resolved(recorded.command, tokens) or recorded.command
@@ -301,7 +309,7 @@ def _heard(
     return judge, violation, event
 
 
-def saved(
+def save_difference(
     spark: "SparkSession", profile: v.Profile, difference: Difference, length: int, folder: Path
 ) -> Path:
     """Shrink a difference by running it on Spark again; write it for `busproof run --replay`.
@@ -318,7 +326,7 @@ def saved(
             raise Spent
         left -= 1
         commands = numbered(candidate)
-        _, violation, _ = _heard(profile, commands, again.ask(commands))
+        _, violation, _ = _judge_sequence(profile, commands, again.ask(commands))
         return violation is not None and difference.rules[0] in violation.rules
 
     whole = sequence(difference.seed, length, profile.partitions)[: difference.place]
