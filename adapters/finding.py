@@ -240,9 +240,9 @@ def _mutant(kind: str, identity: str) -> v.Adapter:
     if kind == "faulty":
         return cast(v.Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
     from busproof.adapters.model import ModelAdapter
-    from busproof.mutants.by_machine.made import families_of, mutant_named
+    from busproof.mutants.by_machine.made import families_of, find_mutant
 
-    return ModelAdapter(families=families_of(mutant_named(identity)))
+    return ModelAdapter(families=families_of(find_mutant(identity)))
 
 
 def _process(command: str, timeout: float) -> v.Adapter:

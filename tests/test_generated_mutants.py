@@ -16,8 +16,8 @@ from busproof.mutants.by_machine.made import (
     FAMILIES,
     _mutants,
     families_of,
-    generated,
-    mutant_named,
+    find_mutant,
+    generate_mutants,
 )
 from busproof.mutants.by_machine.operators import changes_of
 from busproof.spec import load
@@ -30,7 +30,7 @@ def named(function: str, operator: str, code: str, context: str = "") -> str:
     family, _, name = function.partition(".")
     (found,) = [
         each.id
-        for each in generated(family)
+        for each in generate_mutants(family)
         if (each.function, each.operator, each.context) == (name, operator, context)
         and code in each.before
     ]
@@ -49,7 +49,7 @@ UP = v.BringPartitionUp(queue="q", partition=0)
 
 def answers(identity: str, *commands: v.Command) -> list[v.Outcome]:
     """Return what a mutant answers."""
-    bus = ModelAdapter(families=families_of(mutant_named(identity)))
+    bus = ModelAdapter(families=families_of(find_mutant(identity)))
     bus.start(PROFILE)
     return [bus.do(command, "c1").outcome for command in commands]
 
@@ -110,7 +110,7 @@ def changed(node: ast.AST) -> list[tuple[str, str]]:
 
 
 def test_mutants_of_a_function_are_named_by_operator_and_code():
-    mutants = [each for each in generated("expiry") if each.function == "end"]
+    mutants = [each for each in generate_mutants("expiry") if each.function == "end"]
     plain = [each.id for each in mutants if not each.context]
     assert [
         "expiry.end.condition-negated",
@@ -179,10 +179,10 @@ def test_a_changed_statement_has_other_ids_and_the_second_of_two_equal_ones_a_nu
 
 
 def test_a_sample_keeps_its_mutants_where_others_are_added(monkeypatch):
-    every = generated("keys")
+    every = generate_mutants("keys")
     drawn = choose_mutants(["keys"], Terms(sample=10, seed=1))
     assert 10 == len(drawn)
-    monkeypatch.setattr(fates, "generated", lambda _: every[5:])
+    monkeypatch.setattr(fates, "generate_mutants", lambda _: every[5:])
     left = set(every[5:])
     assert set(drawn) & left <= set(choose_mutants(["keys"], Terms(sample=10, seed=1)))
     assert drawn != choose_mutants(["keys"], Terms(sample=10, seed=2))
@@ -190,19 +190,19 @@ def test_a_sample_keeps_its_mutants_where_others_are_added(monkeypatch):
 
 def test_mutants_are_the_same_each_time_and_no_name_comes_twice():
     for family in ("expiry", "dead_letters"):
-        assert generated(family) == generated.__wrapped__(family)
-    names = Counter(each.id for family in FAMILIES for each in generated(family))
+        assert generate_mutants(family) == generate_mutants.__wrapped__(family)
+    names = Counter(each.id for family in FAMILIES for each in generate_mutants(family))
     assert ([], True) == ([name for name, times in names.items() if times > 1], len(names) > 5_000)
 
 
 def test_a_constant_is_changed_where_it_is_used():
-    mutant = mutant_named(named("limits.MOST_IN_TRANSACTION", "number-raised", ""))
+    mutant = find_mutant(named("limits.MOST_IN_TRANSACTION", "number-raised", ""))
     assert ("100", "101", False) == (mutant.before, mutant.after, mutant.line in mutant.lines)
 
 
 def test_one_place_is_changed_and_nothing_else():
     assert [v.Done(), v.Done()] == answers(REUSED, BEGIN, BEGIN)
-    assert ["transactions"] == list(families_of(mutant_named(REUSED)))
+    assert ["transactions"] == list(families_of(find_mutant(REUSED)))
     assert [v.Done(), REFUSED] == answers(BUFFERED, BEGIN, BEGIN)
 
 
@@ -262,13 +262,13 @@ def test_a_generated_mutant_is_found_by_its_name():
 
 def test_unknown_generated_mutant_is_refused():
     with pytest.raises(UsageError, match="there is no family 'nope'; choose one of batches, "):
-        generated("nope")
+        generate_mutants("nope")
     with pytest.raises(UsageError, match=r"there is no generated mutant 'expiry\.end\.none\.1'"):
         find("generated:expiry.end.none.1", timeout=1)
 
 
 def test_a_mutant_of_each_operator_and_context_can_be_made():
-    mutants = [mutant for family in FAMILIES for mutant in generated(family)]
+    mutants = [mutant for family in FAMILIES for mutant in generate_mutants(family)]
     firsts = {(mutant.operator, mutant.context): mutant for mutant in mutants}
     for mutant in firsts.values():
         assert [mutant.family] == list(families_of(mutant))

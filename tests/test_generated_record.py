@@ -4,8 +4,8 @@ import pytest
 
 from busproof.errors import HistoryError
 from busproof.mutants.by_machine import record
-from busproof.mutants.by_machine.made import mutant_named
-from busproof.mutants.by_machine.record import Fate, Result, Sample, equivalents, recorded, write
+from busproof.mutants.by_machine.made import find_mutant
+from busproof.mutants.by_machine.record import Fate, Result, Sample, equivalents, load_sample, write
 
 FATES = (
     Fate(id="keys.a", result=Result.KILLED, part="features", by="One", rules=("KEY-01",)),
@@ -20,29 +20,29 @@ def kept(tmp_path, monkeypatch):
     """A record of our own."""
     path = tmp_path / "sample.jsonl"
     monkeypatch.setattr(record, "SAMPLE", path)
-    recorded.cache_clear()
+    load_sample.cache_clear()
     yield path
-    recorded.cache_clear()
+    load_sample.cache_clear()
 
 
 def test_a_recorded_sample_is_read_as_it_was_written(kept):
     write(SAMPLE, kept)
-    assert SAMPLE == recorded()
+    assert SAMPLE == load_sample()
 
 
 def test_a_mutant_that_is_killed_since_was_not_noticed_by_the_audited_suite():
-    assert (1, 2) == SAMPLE.noticed("KEY-01")
-    assert (0, 0) == SAMPLE.noticed("KEY-02")
+    assert (1, 2) == SAMPLE.count_noticed("KEY-01")
+    assert (0, 0) == SAMPLE.count_noticed("KEY-02")
 
 
 @pytest.mark.parametrize("text", ["", "{}\n", '{"on": "x"}\n{"id": "a", "result": "fine"}\n'])
 def test_a_broken_record_is_named(kept, text):
     kept.write_text(text, encoding="utf-8")
     with pytest.raises(HistoryError, match=r"sample\.jsonl cannot be read: .*; record it again"):
-        recorded()
+        load_sample()
 
 
 def test_each_mutant_that_is_argued_to_be_equivalent_exists_and_has_a_sentence():
     for identity, reason in equivalents().items():
-        assert identity == mutant_named(identity).id
+        assert identity == find_mutant(identity).id
         assert reason.endswith("."), identity

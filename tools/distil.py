@@ -33,7 +33,7 @@ from busproof.errors import UsageError
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
-from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, families_of, mutant_named
+from busproof.mutants.by_machine.made import FAMILIES, GeneratedMutant, families_of, find_mutant
 from busproof.spec import load
 
 CATALOGUE: Final = load()
@@ -125,7 +125,7 @@ def stored(lines: Iterable[Line]) -> Iterator[Found]:
 
 def _known(identity: str) -> GeneratedMutant | None:
     try:
-        return mutant_named(identity)
+        return find_mutant(identity)
     except UsageError:
         print(f"{identity} does not exist any more; its sequence is left out", file=sys.stderr)
         return None

@@ -19,7 +19,7 @@ from busproof import spec
 from busproof.cli.mutation.score import ALL, score_families
 from busproof.errors import ConformanceError
 from busproof.history.conformance import Conformance, Verdict
-from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
+from busproof.mutants.by_machine.record import Fate, Result, Sample, load_sample
 from busproof.reports import conformance, overview
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -92,7 +92,7 @@ def main() -> int:
         else:
             kept = args.output.read_text(encoding="utf-8").partition(SPEED)[0]
             parts = [kept.partition(GENERATED)[0].rstrip() + "\n"]
-        parts += generated_faults(recorded())
+        parts += generated_faults(load_sample())
     except ConformanceError as error:
         print(f"tools/results_page.py: {error}", file=sys.stderr)
         return 1

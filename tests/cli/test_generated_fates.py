@@ -23,7 +23,7 @@ from busproof.history.replay import RecordedCommand
 from busproof.model import NO_FAULT, Answer, Families
 from busproof.model.messages import Messages
 from busproof.mutants import MUTANTS
-from busproof.mutants.by_machine.made import GeneratedMutant, generated
+from busproof.mutants.by_machine.made import GeneratedMutant, generate_mutants
 from busproof.mutants.by_machine.record import Fate, Result
 from busproof.spec import load
 
@@ -64,7 +64,7 @@ def mutant_of(function: str, operator: str, before: str) -> GeneratedMutant:
     """Return the mutant of a rule's place; there has to be one."""
     return next(
         mutant
-        for mutant in generated("messages")
+        for mutant in generate_mutants("messages")
         if (mutant.function, mutant.operator, mutant.context) == (function, operator, "")
         and before in mutant.before
     )

@@ -8,7 +8,7 @@ from busproof.cli import audit_generated
 from busproof.cli.audit_generated import _families, _limit_time
 from busproof.cli.mutation.generated import Terms
 from busproof.cli.mutation.score import Counted, Score, score_of
-from busproof.mutants.by_machine.made import generated
+from busproof.mutants.by_machine.made import generate_mutants
 from busproof.mutants.by_machine.record import Fate, Result
 
 
@@ -44,7 +44,7 @@ def test_nothing_that_can_be_distinguished_has_no_score():
 
 def fates() -> list[Fate]:
     """Return one mutant of each fate, of one family."""
-    mutants = generated("keys")
+    mutants = generate_mutants("keys")
     parts = (
         (Result.KILLED, "features"),
         (Result.KILLED, "distilled"),
@@ -59,7 +59,7 @@ def fates() -> list[Fate]:
 
 
 def test_scores_are_of_scenarios_with_situations_and_of_everything():
-    *_, every = _families(generated("keys")[:5], fates())
+    *_, every = _families(generate_mutants("keys")[:5], fates())
     shares = [every[f"score{ending}"] for ending in ("_of_features", "", "_of_everything")]
     assert ["all", 25.0, 50.0, 75.0] == [every["family"], *shares]
     assert every["interval"][0] < 50 < every["interval"][1]
@@ -68,7 +68,7 @@ def test_scores_are_of_scenarios_with_situations_and_of_everything():
 def test_the_table_fits_a_terminal_of_80_columns(monkeypatch, capsys):
     """No heading and no score is cut, whatever the family."""
     monkeypatch.setenv("COLUMNS", "80")
-    keys, rules = generated("keys")[:5], generated("subscription_rules")
+    keys, rules = generate_mutants("keys")[:5], generate_mutants("subscription_rules")
     killed = Fate(id=rules[0].id, result=Result.KILLED, part="features")
     audit_generated._show([*keys, *rules], [*fates(), killed], Terms(), "table")
     table = capsys.readouterr().out.partition("feat.: ")[0]

@@ -158,6 +158,6 @@ def test_every_module_with_mutants_is_in_the_list_of_all():
     folder = Path(mutants.__file__).parent
     texts = {path.stem: path.read_text("utf-8") for path in folder.rglob("*.py")}
     collecting = {
-        name for name, text in texts.items() if re.search(r"^@(mutant|shown)\(", text, re.M)
+        name for name, text in texts.items() if re.search(r"^@(mutant|changes_view)\(", text, re.M)
     }
     assert collecting == {each.family for each in MUTANTS}

@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from busproof.history.conformance import Verdict
-from busproof.mutants.by_machine.record import Fate, Result, Sample, recorded
+from busproof.mutants.by_machine.record import Fate, Result, Sample, load_sample
 from busproof.reports.conformance import write
 
 ROOT = Path(__file__).parent.parent.parent
@@ -107,7 +107,7 @@ def test_the_page_has_the_recorded_sample() -> None:
     """`python tools/results_page.py`, without runs, writes that section anew."""
     tool = runpy.run_path(str(TOOL))
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    assert "\n".join(tool["generated_faults"](recorded())) in page
+    assert "\n".join(tool["generated_faults"](load_sample())) in page
 
 
 def test_the_plots_alone_are_drawn_anew(runs, tmp_path) -> None:

@@ -63,7 +63,7 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Fate(id="keys.c", result=Result.UNDECIDED),
     )
     sample = Sample(on="2026-11-26", seed=1, tries=1, made={"keys": 9}, fates=fates)
-    monkeypatch.setattr(record, "recorded", lambda: sample)
+    monkeypatch.setattr(record, "load_sample", lambda: sample)
     module = SimpleNamespace(MUTANTS=mutants)
     monkeypatch.setitem(sys.modules, "busproof.mutants", module)
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -23,7 +23,7 @@ from busproof.history.render.sequence_names import sequence_name
 from busproof.history.replay import RecordedCommand
 from busproof.judging.verdicts import conformance
 from busproof.model.rules import NO_FAULT, Families
-from busproof.mutants.by_machine.made import families_of, mutant_named
+from busproof.mutants.by_machine.made import families_of, find_mutant
 from busproof.spec import load
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 from busproof.vocabulary.profile import profile_for
@@ -109,7 +109,7 @@ def test_each_sequence_accuses_its_mutant_of_its_rule():
     for each in ALL if FULL else ALL[::2]:
         for mutant in each.mutants if FULL else each.mutants[:1]:
             try:
-                families = families_of(mutant_named(mutant))
+                families = families_of(find_mutant(mutant))
             except UsageError:  # the model has changed since; `make distilled` finds another
                 continue
             if each.rule not in (accused(each, families) or ()):
@@ -137,7 +137,7 @@ def test_a_line_that_is_no_sequence_is_named(tmp_path: Path, line: str):
 def test_what_is_wrong_stands_beside_what_broke_the_rule():
     sequence = next(each for each in ALL if each.mutants and each.tier.value == "standard")
     profile = profile_for(CATALOGUE, edition=EDITION)
-    bus = play(families_of(mutant_named(sequence.mutants[0])), profile, asked(sequence))
+    bus = play(families_of(find_mutant(sequence.mutants[0])), profile, asked(sequence))
     sentence = f"{sequence.name}. {sequence.about}"
     ended = Ended(
         verdict=ScenarioVerdict.FAILED,

@@ -271,10 +271,10 @@ def _families(
 
 def _count_mutants(mutants: "Iterable[GeneratedMutant]") -> dict[str, int]:
     """Return the number of mutants in each of their families."""
-    from busproof.mutants.by_machine.made import generated
+    from busproof.mutants.by_machine.made import generate_mutants
 
     families = dict.fromkeys(mutant.family for mutant in mutants)
-    return {family: len(generated(family)) for family in families}
+    return {family: len(generate_mutants(family)) for family in families}
 
 
 def _view(mutant: "GeneratedMutant", fate: "Fate") -> dict[str, object]:

@@ -18,13 +18,13 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
         HistoryError: the recorded sample of generated mutants is broken.
     """
     from busproof.mutants import MUTANTS  # brings the model along
-    from busproof.mutants.by_machine.record import recorded
+    from busproof.mutants.by_machine.record import load_sample
     from busproof.steps.distilled import distilled_sequences
     from busproof.tla.coverage import find_shown
 
     scenarios = _scenarios()
     specs = find_shown()
-    sample = recorded()
+    sample = load_sample()
     distilled = distilled_sequences()
     return {
         rule.id: {
@@ -39,7 +39,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
                 for fault in MUTANTS
                 if fault.rule == rule.id
             ],
-            "generated": dict(zip(("noticed", "of"), sample.noticed(rule.id), strict=True)),
+            "generated": dict(zip(("noticed", "of"), sample.count_noticed(rule.id), strict=True)),
             "tla": specs.get(rule.id, {}),
         }
         for rule in rules

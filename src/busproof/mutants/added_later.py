@@ -11,7 +11,7 @@ from busproof.model.scheduling import Scheduling
 from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import Key
-from busproof.mutants.entities import is_partitioned, once_locked
+from busproof.mutants.entities import find_once_locked, is_partitioned
 from busproof.mutants.mutant import AMQP, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
@@ -87,7 +87,7 @@ class LocksOfFirstPartitionRenewed(Locks):
 
     @refuses("LOCK-05", v.Error.LOCK_LOST)
     def renew(self, command: v.RenewLock) -> bool:
-        return _is_elsewhere(once_locked(self.rules.namespace, command))
+        return _is_elsewhere(find_once_locked(self.rules.namespace, command))
 
 
 @mutant("FEAT-11", (create(), LATER), needs=AMQP)

@@ -66,7 +66,9 @@ IN_OUTAGE: Final[Run] = (create(), send("m0", **KEY), down(home("a")), batch("m1
 Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 
 
-def _sent(namespace: Namespace, command: v.SendBatch, connection: str, choose: Choose) -> Answer:
+def _send_chosen(
+    namespace: Namespace, command: v.SendBatch, connection: str, choose: Choose
+) -> Answer:
     """Accept the whole batch, but send only the chosen messages."""
     if not command.messages:
         return Batches.send_batch(namespace.rules.batches, command, connection)
@@ -81,7 +83,9 @@ class BatchTakesTheFirstOnly(Batches):
     """Only the first message of a batch arrives."""
 
     def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
-        return _sent(self.rules.namespace, command, connection, lambda messages: messages[:1])
+        return _send_chosen(
+            self.rules.namespace, command, connection, lambda messages: messages[:1]
+        )
 
 
 @mutant("BATCH-01", ALL_TAKEN, deep=True)
@@ -90,7 +94,9 @@ class LastOfLargeBatchLost(Batches):
 
     def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
         most = len(command.messages) - (len(command.messages) > MANY)
-        return _sent(self.rules.namespace, command, connection, lambda messages: messages[:most])
+        return _send_chosen(
+            self.rules.namespace, command, connection, lambda messages: messages[:most]
+        )
 
 
 @mutant("BATCH-02", (create(), CONFLICT, receive()), deep=True)
@@ -117,7 +123,9 @@ class BatchReversed(Batches):
     """The messages of a batch arrive in reverse order."""
 
     def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
-        return _sent(self.rules.namespace, command, connection, lambda messages: messages[::-1])
+        return _send_chosen(
+            self.rules.namespace, command, connection, lambda messages: messages[::-1]
+        )
 
 
 @mutant("BATCH-03", SIX, deep=True)
@@ -127,7 +135,7 @@ class LargeBatchRotated(Batches):
     def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
         if len(command.messages) <= MANY // 4:
             return super().send_batch(command, connection)
-        return _sent(
+        return _send_chosen(
             self.rules.namespace, command, connection, lambda messages: (*messages[1:], messages[0])
         )
 
@@ -164,7 +172,7 @@ class TwoKeysHalfAcknowledged(Batches):
         keys = [self.rules.keys.effective_key(entity, message) for message in command.messages]
         pairs = zip(command.messages, keys, strict=True)
         first = [message for message, key in pairs if key == keys[0]]
-        return _sent(self.rules.namespace, command, connection, lambda _: first)
+        return _send_chosen(self.rules.namespace, command, connection, lambda _: first)
 
 
 @mutant("BATCH-06")
@@ -224,10 +232,8 @@ Known = dict[str, frozenset[Any]]
 
 class _NoteKnown(Batches):
     def send_batch(self, command: v.SendBatch, connection: str) -> Answer:
-        entity, known = (
-            self.namespace.entities.get(command.queue),
-            memory(self.rules.namespace, Known),
-        )
+        entity = self.namespace.entities.get(command.queue)
+        known = memory(self.rules.namespace, Known)
         known[command.queue] = frozenset(() if entity is None else entity.duplicates)
         try:
             return super().send_batch(command, connection)

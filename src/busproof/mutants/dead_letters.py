@@ -15,7 +15,7 @@ from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage
 from busproof.model.topics import Topics
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
-from busproof.mutants.entities import Switch, held, once_locked, switched
+from busproof.mutants.entities import Switch, find_once_locked, find_switched, messages_in
 from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
@@ -158,7 +158,9 @@ class DeadLetterStays(DeadLetters):
     """A message that is dead-lettered can be received again."""
 
     def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
-        entity, message, partition = queued.entity, queued.message, queued.partition
+        entity = queued.entity
+        message = queued.message
+        partition = queued.partition
         transit = DIRECT._replace(reason=reason)
         self.enqueue(entity, message, partition, transit)
         queued.state = State.ACTIVE
@@ -191,7 +193,7 @@ class DeadLetteredAfterExpiry(Locks):
 
     @instead
     def settle(self, command: v.Settlement) -> Answer | None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         lost = (
             queued is not None and queued.token is None and queued.entity.dead_letters is not None
         )
@@ -263,9 +265,9 @@ class DeadLettersLostInOutage(Partitions):
 
     @beforehand
     def switch(self, command: Switch) -> None:
-        for entity in switched(self.rules.namespace, command):
+        for entity in find_switched(self.rules.namespace, command):
             if entity.kind is EntityKind.DEAD_LETTERS:
-                for queued in tuple(held(entity, command.partition)):
+                for queued in tuple(messages_in(entity, command.partition)):
                     self.rules.messages.remove(queued)
 
 
@@ -279,9 +281,10 @@ class DeadLetteredAgain(Locks):
         return Action.COMPLETE if again else action
 
 
-def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
+def _send_anywhere(namespace: Namespace, command: v.Send) -> Answer:
     """Accept a message that is sent to a dead-letter queue."""
-    entity, message = namespace.rules.topics.readable(command.queue), command.message
+    entity = namespace.rules.topics.readable(command.queue)
+    message = command.message
     rules = namespace.rules
     if command.transaction is not None:
         return rules.transactions.send(entity, (message,), command.transaction)
@@ -298,7 +301,7 @@ class SentToDeadLetters(Messages):
     @instead
     def send(self, command: v.Send) -> Answer | None:
         return (
-            _sent_anywhere(self.rules.namespace, command)
+            _send_anywhere(self.rules.namespace, command)
             if v.is_dead_letter_queue(command.queue)
             else None
         )
@@ -311,7 +314,7 @@ class SentToDeadLettersInTransaction(Messages):
     @instead
     def send(self, command: v.Send) -> Answer | None:
         within = v.is_dead_letter_queue(command.queue) and command.transaction is not None
-        return _sent_anywhere(self.rules.namespace, command) if within else None
+        return _send_anywhere(self.rules.namespace, command) if within else None
 
 
 @mutant("DLQ-04", ELEVEN)
@@ -366,7 +369,7 @@ class RefusedAndBuried(Locks):
 
     @refuses_yet(in_transactions=False)
     def settle(self, command: v.Settlement) -> None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         if queued is not None and isinstance(command, v.DeadLetter) and queued.entity.dead_letters:
             transit = DIRECT._replace(reason=command.reason)
             enqueue = self.rules.dead_letters.enqueue

@@ -14,7 +14,7 @@ from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.entities import Switch, held, once_locked, switched
+from busproof.mutants.entities import Switch, find_once_locked, find_switched, messages_in
 from busproof.mutants.locks import has_run_out
 from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
@@ -91,7 +91,7 @@ class DeferredGiven(Messages):
 class _NoteConnection(Locks):
     @beforehand
     def settle(self, command: v.Settlement, connection: str) -> None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         if queued is not None and isinstance(command, v.Defer):
             by = memory(self.rules.namespace, dict[tuple[str, int], str])
             by[queued.entity.path, queued.number] = connection
@@ -218,7 +218,8 @@ class DeferredDeadLetteredStays(Locks):
             return action
         self.rules.dead_letters.check_source(entity)
         transit = DIRECT._replace(reason=reason)
-        rules, message = self.rules, queued.message
+        rules = self.rules
+        message = queued.message
         rules.dead_letters.enqueue(entity, message, queued.partition, transit)
         return Action.DEFER
 
@@ -288,7 +289,7 @@ class DeferredForgottenInOutage(Partitions):
 
     @afterwards
     def switch(self, command: Switch) -> None:
-        for entity in switched(self.rules.namespace, command):
-            for queued in tuple(held(entity, command.partition)):
+        for entity in find_switched(self.rules.namespace, command):
+            for queued in tuple(messages_in(entity, command.partition)):
                 if queued.state in (State.DEFERRED, State.DEFERRED_LOCKED):
                     self.rules.messages.remove(queued)

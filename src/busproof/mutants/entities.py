@@ -39,13 +39,13 @@ def partitions_up(entity: Entity) -> list[Partition]:
     ]
 
 
-def switched(namespace: Namespace, command: Switch) -> list[Entity]:
+def find_switched(namespace: Namespace, command: Switch) -> list[Entity]:
     """Return the entities with the partition that a command takes down or brings up."""
     there = namespace.entities.values()
     return [entity for entity in there if entity.base.path == command.queue]
 
 
-def held(entity: Entity, partition: int) -> Iterator[QueuedMessage]:
+def messages_in(entity: Entity, partition: int) -> Iterator[QueuedMessage]:
     """Yield the messages in a partition; do not remove messages while iterating."""
     return (queued for queued in entity.messages.values() if queued.partition == partition)
 
@@ -56,6 +56,8 @@ def message_of(entity: Entity | None, token: str) -> QueuedMessage | None:
     return entity.messages.get(int(number)) if entity and number.isdecimal() else None
 
 
-def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
+def find_once_locked(
+    namespace: Namespace, command: v.Settlement | v.RenewLock
+) -> QueuedMessage | None:
     """Return the message that the token in a command was given for, if it still exists."""
     return message_of(namespace.entities.get(command.queue), command.lock_token)

@@ -263,7 +263,8 @@ class ScheduledAges(Scheduling):
 
     @beforehand
     def activate(self, scheduled: ScheduledMessage) -> None:
-        own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
+        own = scheduled.message.time_to_live
+        lives = scheduled.entity.settings.time_to_live
         life = min((limit for limit in (own, lives) if limit is not None), default=None)
         begun = memory(self.rules.namespace, dict[ScheduledMessage, int])[scheduled]
         there = scheduled.entity.scheduled.get(scheduled.number) is scheduled

@@ -312,7 +312,8 @@ class DeadLettersAmongTransfers(DeadLetters):
 
     @afterwards
     def dead_letter(self, queued: QueuedMessage, reason: str) -> None:
-        message, transit = queued.message, DIRECT._replace(reason=reason)
+        message = queued.message
+        transit = DIRECT._replace(reason=reason)
         transfers = queued.entity.transfers
         if transfers is not None:
             self.rules.messages.enqueue(transfers, message, queued.partition, transit)

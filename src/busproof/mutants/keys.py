@@ -155,7 +155,8 @@ class MismatchAcceptedWhenLong(Keys):
 
     @only_where
     def check_agreement(self, message: v.Message) -> bool:
-        session_id, partition_key = message.session_id or "", message.partition_key or ""
+        session_id = message.session_id or ""
+        partition_key = message.partition_key or ""
         return session_id[:8] != partition_key[:8]
 
 
@@ -165,7 +166,8 @@ class MismatchAcceptedInOtherCase(Keys):
 
     @only_where
     def check_agreement(self, message: v.Message) -> bool:
-        session_id, partition_key = message.session_id or "", message.partition_key or ""
+        session_id = message.session_id or ""
+        partition_key = message.partition_key or ""
         return session_id.lower() != partition_key.lower()
 
 
@@ -244,7 +246,9 @@ class RememberAbandoned(Locks):
             memory(self.rules.namespace, set[QueuedMessage]).add(queued)
 
 
-def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> QueuedMessage | None:
+def _choose_abandoned_last(
+    namespace: Namespace, offered: Iterable[QueuedMessage]
+) -> QueuedMessage | None:
     abandoned = memory(namespace, set[QueuedMessage])
     return min(offered, key=lambda queued: (queued in abandoned, queued.number), default=None)
 
@@ -258,7 +262,9 @@ class SessionOutOfOrderAfterAbandon(Messages):
     ) -> v.MessageView | None:
         if session is None or session.partition in entity.base.down:
             return super().give_next(entity, session, mode, connection)
-        queued = _abandoned_last(self.rules.namespace, session.line.available(entity.messages))
+        queued = _choose_abandoned_last(
+            self.rules.namespace, session.line.available(entity.messages)
+        )
         return None if queued is None else self.give(queued, mode)
 
 
@@ -267,7 +273,8 @@ NEXT: Final = "messages.next_available"
 
 def _of_its_key(queued: QueuedMessage) -> list[QueuedMessage]:
     """Return the available messages that have the same key as this one."""
-    entity, message = queued.entity, queued.message
+    entity = queued.entity
+    message = queued.message
     key = message.session_id or message.partition_key
     there = entity.partitions[queued.partition].line.available(entity.messages)
     return [
@@ -314,7 +321,7 @@ class KeyOrderLostAfterAbandon(Messages):
     def next_available(self, usual: QueuedMessage | None) -> QueuedMessage | None:
         if usual is None or not _has_key(self.rules.namespace, usual):
             return usual
-        return _abandoned_last(self.rules.namespace, _of_its_key(usual))
+        return _choose_abandoned_last(self.rules.namespace, _of_its_key(usual))
 
 
 class _RememberOutage(Partitions):

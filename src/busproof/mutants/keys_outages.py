@@ -129,7 +129,8 @@ class NoReroutingWithManyDown(Keys):
 
     @ROUTE_REFUSED
     def place_without_key(self, entity: Entity) -> bool:
-        turn, down = next_turn(self.rules.namespace, entity), entity.base.down
+        turn = next_turn(self.rules.namespace, entity)
+        down = entity.base.down
         both = turn in down and (turn + 1) % len(entity.partitions) in down
         return both and entity.settings.partitioned
 

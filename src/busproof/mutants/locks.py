@@ -13,7 +13,7 @@ from busproof.model.messages import Messages
 from busproof.model.rules import Namespace
 from busproof.model.state import QueuedMessage
 from busproof.model.values import EntitySettings
-from busproof.mutants.entities import message_of, once_locked
+from busproof.mutants.entities import find_once_locked, message_of
 from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     Run,
@@ -58,7 +58,8 @@ def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
     """Lock a message that no receiver has locked, with an earlier token."""
     namespace.journal.touch(queued)
     deferred = queued.state is State.DEFERRED
-    queued.state, queued.token = State.DEFERRED_LOCKED if deferred else State.LOCKED, token
+    queued.state = State.DEFERRED_LOCKED if deferred else State.LOCKED
+    queued.token = token
     if queued.session is not None:
         queued.session.locked[queued.number] = queued
 
@@ -114,7 +115,7 @@ class RenewalForgotten(Locks):
     """A renewed lock ends as if it had not been renewed."""
 
     def renew(self, command: v.RenewLock, connection: str) -> Answer:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         until = 0 if queued is None else queued.locked_until
         answer = super().renew(command, connection)
         if queued is not None:
@@ -151,14 +152,14 @@ class SettledLockRenewed(Locks):
 
     @beforehand
     def renew(self, command: v.RenewLock) -> None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         if queued is not None and queued.token is None:
             lock_again(self.rules.namespace, queued, command.lock_token)
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
     """Return the token of a message's current lock; if it has none, the token in the command."""
-    queued = once_locked(namespace, command)
+    queued = find_once_locked(namespace, command)
     return command.lock_token if queued is None or queued.token is None else queued.token
 
 
@@ -199,7 +200,7 @@ class RefusedIsLost(Locks):
 
     @refuses_yet()
     def settle(self, command: v.Settlement) -> None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         if queued is not None and queued.token is None:
             self.rules.messages.remove(queued)
 
@@ -221,7 +222,7 @@ class RenewingEndsOthers(Locks):
 
     @afterwards
     def renew(self, command: v.RenewLock) -> None:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         key = None if queued is None else queued.message.partition_key
         for other in tuple(self.namespace.entities[command.queue].messages.values()):
             alike = key is not None and other is not queued and other.message.partition_key == key

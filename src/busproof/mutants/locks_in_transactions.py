@@ -77,7 +77,7 @@ class CommitForgetsTheLastSettlement(Transactions):
         _commit(self.rules.namespace, transaction, settlements[: max(1, len(settlements) - 1)])
 
 
-def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
+def _find_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
     """Return the settlements of a transaction whose locks are valid."""
     messages = [
         (enlisted, message_of(enlisted.entity, enlisted.token))
@@ -97,7 +97,7 @@ class RollbackSettles(Transactions):
     @beforehand
     def roll_back(self, command: v.RollBackTransaction) -> None:
         transaction = self.running(command.transaction)
-        for settlement, queued in _still_locked(transaction):
+        for settlement, queued in _find_locked(transaction):
             self.rules.locks.apply(queued, settlement.action, settlement.reason)
 
 
@@ -107,7 +107,7 @@ class RollbackUnlocks(Transactions):
 
     @beforehand
     def roll_back(self, command: v.RollBackTransaction) -> None:
-        for _, queued in _still_locked(self.running(command.transaction)):
+        for _, queued in _find_locked(self.running(command.transaction)):
             self.rules.locks.release(queued, Action.LOCK_ENDS)
 
 
@@ -117,14 +117,14 @@ class RollbackCountsADelivery(Transactions):
 
     @beforehand
     def roll_back(self, command: v.RollBackTransaction) -> None:
-        for _, queued in _still_locked(self.running(command.transaction)):
+        for _, queued in _find_locked(self.running(command.transaction)):
             self.namespace.journal.touch(queued)
             queued.failed += 1
 
 
 class _CommitWhatIsLocked(Transactions):
     def apply(self, transaction: Transaction) -> None:
-        settlements = tuple(settlement for settlement, _ in _still_locked(transaction))
+        settlements = tuple(settlement for settlement, _ in _find_locked(transaction))
         _commit(self.rules.namespace, transaction, settlements)
 
 

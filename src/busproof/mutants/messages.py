@@ -14,7 +14,7 @@ from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Session
-from busproof.mutants.entities import once_locked, partitions_up
+from busproof.mutants.entities import find_once_locked, partitions_up
 from busproof.mutants.locks import has_run_out, lock_again
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
@@ -30,7 +30,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.sessions import session_of
-from busproof.mutants.views import Views, shown
+from busproof.mutants.views import Views, changes_view
 from busproof.mutants.wrappers import alters, instead, tells, with_other
 
 PEEK: Final = v.Peek(queue=QUEUE)
@@ -49,19 +49,19 @@ SENT_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PART
 ONE_EACH: Final[Run] = (*SENT_EACH, *(receive(),) * PARTITIONS)
 
 
-@shown("LIFE-01", (create(), send("m1", partition_key="a"), receive()))
+@changes_view("LIFE-01", (create(), send("m1", partition_key="a"), receive()))
 def property_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A received message lacks its PartitionKey."""
     return attrs.evolve(view, partition_key=None)
 
 
-@shown("LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
+@changes_view("LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
 def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A redelivered message loses its MessageId."""
     return view if queued.deliveries < 2 else attrs.evolve(view, message_id=None)
 
 
-@shown("LIFE-01", (create(), send("m1", properties={"n": 2**53 + 1}), receive()))
+@changes_view("LIFE-01", (create(), send("m1", properties={"n": 2**53 + 1}), receive()))
 def large_numbers_rounded(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Integers beyond 2^53 are received as the nearest floating-point number."""
     greatest = 2**63 - 1024  # the greatest of these that fits into 64 bits
@@ -102,10 +102,8 @@ class DeletedComesBack(Messages):
     """A message received in ReceiveAndDelete can be received once more."""
 
     def consume(self, queued: QueuedMessage, action: Action) -> None:
-        before, name = (
-            memory(self.rules.namespace, set[tuple[str, int]]),
-            (queued.entity.path, queued.number),
-        )
+        before = memory(self.rules.namespace, set[tuple[str, int]])
+        name = (queued.entity.path, queued.number)
         if action is Action.EXPIRE or name in before:
             super().consume(queued, action)
         before.add(name)
@@ -138,7 +136,7 @@ class SettlesAfterExpiry(Locks):
     """A lock that has expired still settles its message."""
 
     def settle(self, command: v.Settlement, connection: str) -> Answer:
-        queued = once_locked(self.rules.namespace, command)
+        queued = find_once_locked(self.rules.namespace, command)
         if queued is not None and queued.token is None:
             lock_again(self.rules.namespace, queued, command.lock_token)
         elif queued is not None and queued.token is not None:
@@ -151,10 +149,8 @@ class SettlesTwice(Locks):
     """A lock token that has settled its message settles it again, without effect."""
 
     def settle(self, command: v.Settlement, connection: str) -> Answer:
-        used, name = (
-            memory(self.rules.namespace, set[tuple[str, str]]),
-            (command.queue, command.lock_token),
-        )
+        used = memory(self.rules.namespace, set[tuple[str, str]])
+        name = (command.queue, command.lock_token)
         if name in used:
             return Answer(DONE)
         answer = super().settle(command, connection)
@@ -163,7 +159,7 @@ class SettlesTwice(Locks):
         return answer
 
 
-def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> list[QueuedMessage]:
+def _find_peeked(namespace: Namespace, command: v.Peek, answer: Answer) -> list[QueuedMessage]:
     views = answer.outcome.messages if isinstance(answer.outcome, v.Peeked) else ()
     there = namespace.entities[command.queue].messages
     peeked = (there.get(view.sequence_number or 0) for view in views)
@@ -176,7 +172,7 @@ class PeekRemoves(Partitions):
 
     @alters
     def peek(self, usual: Answer, command: v.Peek) -> Answer:
-        for queued in _peeked_messages(self.rules.namespace, command, usual):
+        for queued in _find_peeked(self.rules.namespace, command, usual):
             self.rules.messages.remove(queued)
         return usual
 
@@ -187,7 +183,7 @@ class PeekLocks(Partitions):
 
     @alters
     def peek(self, usual: Answer, command: v.Peek) -> Answer:
-        for queued in _peeked_messages(self.rules.namespace, command, usual):
+        for queued in _find_peeked(self.rules.namespace, command, usual):
             if queued.state is ACTIVE:
                 self.rules.locks.lock(queued, Action.RECEIVE)
         return usual

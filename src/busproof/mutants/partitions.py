@@ -15,7 +15,7 @@ from busproof.model.partitions import Partitions
 from busproof.model.rules import Namespace
 from busproof.model.state import Entity, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
-from busproof.mutants.entities import Switch, held, partitions_up
+from busproof.mutants.entities import Switch, messages_in, partitions_up
 from busproof.mutants.mutant import HTTP, memory, mutant, run
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -145,13 +145,13 @@ class RefusedWithAllDownAndKept(Messages):
             self.arrive(entity, command.message, 0, DIRECT)
 
 
-def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
+def _find_recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     """Return the messages of the partition that a command brings up."""
     entity = namespace.entities.get(command.queue)
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
     is_down = command.partition in entity.base.down
-    return list(held(entity, command.partition)) if is_down else []
+    return list(messages_in(entity, command.partition)) if is_down else []
 
 
 @mutant("PART-04", (*KEYED, *ALL_DOWN, *ALL_UP, receive()))
@@ -160,7 +160,7 @@ class OutageEmptiesItsPartition(Partitions):
 
     @beforehand
     def switch(self, command: Switch) -> None:
-        for queued in _recovered(self.rules.namespace, command):
+        for queued in _find_recovered(self.rules.namespace, command):
             self.rules.messages.remove(queued)
 
 
@@ -169,7 +169,7 @@ class _NoteLocked(Partitions):
     def switch(self, command: Switch) -> None:
         entity = self.namespace.entities.get(command.queue)
         if isinstance(command, v.TakePartitionDown) and entity is not None:
-            there = held(entity, command.partition)
+            there = messages_in(entity, command.partition)
             locked = (queued for queued in there if queued.token is not None)
             memory(self.rules.namespace, set[QueuedMessage]).update(locked)
 
@@ -191,10 +191,8 @@ class OutageDoublesMessages(Partitions):
     @beforehand
     def switch(self, command: Switch) -> None:
         outages = memory(self.rules.namespace, Counter[tuple[str, int]])
-        recovered, which = (
-            _recovered(self.rules.namespace, command),
-            (command.queue, command.partition),
-        )
+        recovered = _find_recovered(self.rules.namespace, command)
+        which = (command.queue, command.partition)
         outages[which] += isinstance(command, v.TakePartitionDown)
         for queued in recovered if outages[which] == 2 else ():
             self.rules.messages.enqueue(queued.entity, queued.message, queued.partition, DIRECT)
@@ -227,7 +225,7 @@ class OutageHitsTheLatestEntity(Messages):
 Caches = dict[tuple[str, str], list[QueuedMessage]]
 
 
-def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[QueuedMessage]:
+def _read_cache(namespace: Namespace, entity: Entity, connection: str) -> list[QueuedMessage]:
     """Return the front end's cache: what each partition answered to the first receive."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
@@ -244,7 +242,7 @@ class CachedIsNeverGiven(Messages):
         self, entity: Entity, session: Session | None, mode: v.ReceiveMode, connection: str
     ) -> v.MessageView | None:
         is_first = (entity.path, connection) not in memory(self.rules.namespace, Caches)
-        cached = _cached(self.rules.namespace, entity, connection)
+        cached = _read_cache(self.rules.namespace, entity, connection)
         if is_first or session is not None or len(entity.partitions) == 1:
             return super().give_next(entity, session, mode, connection)
         lines = (partition.line.available(entity.messages) for partition in partitions_up(entity))
@@ -275,7 +273,7 @@ class _NoteCache(Messages):
     @beforehand
     def give_next(self, entity: Entity, session: Session | None, connection: str) -> None:
         if session is None and entity.settings.partitioned:
-            _cached(self.rules.namespace, entity, connection)
+            _read_cache(self.rules.namespace, entity, connection)
 
 
 @mutant("PART-09", COMPLETED, also=(_NoteCache,), deep=True)

@@ -46,7 +46,7 @@ class Settling:
     queue: str = QUEUE
     within: str | None = None
 
-    def asked(self, known: Known) -> v.Command:
+    def make_command(self, known: Known) -> v.Command:
         """Return the command, with the lock token that the receive returned."""
         token = known.token(self.receive)
         if issubclass(self.kind, v.RenewLock):
@@ -66,7 +66,7 @@ class ByNumber:
     session_id: str | None = None
     delete: bool = False
 
-    def asked(self, known: Known) -> v.Command:
+    def make_command(self, known: Known) -> v.Command:
         """Return the command, with the sequence numbers that the receives returned."""
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
         views = (known.messages[receive] for receive in self.receives)
@@ -83,7 +83,7 @@ class Together:
     receives: tuple[int, ...]
     disposition: v.Disposition | None
 
-    def asked(self, known: Known) -> v.Command:
+    def make_command(self, known: Known) -> v.Command:
         """Return the command, with the lock tokens that the receives returned."""
         tokens = tuple(map(known.token, self.receives))
         if self.disposition is None:
@@ -99,7 +99,7 @@ class Cancelling:
 
     scheduled: int
 
-    def asked(self, known: Known) -> v.Command:
+    def make_command(self, known: Known) -> v.Command:
         """Return the command, with the sequence number that the bus assigned."""
         return v.CancelScheduled(queue=QUEUE, sequence_number=known.scheduled[self.scheduled])
 
@@ -247,11 +247,13 @@ def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
     """Execute the requests in order, and yield their outcomes."""
     known = Known()
     for request in run:
-        connection, wanted = "c1", request
+        connection = "c1"
+        wanted = request
         if isinstance(wanted, Over):
-            connection, wanted = wanted.connection, wanted.request
+            connection = wanted.connection
+            wanted = wanted.request
         if isinstance(wanted, Settling | Together | ByNumber | Cancelling):
-            wanted = wanted.asked(known)
+            wanted = wanted.make_command(known)
         observed = adapter.do(wanted, connection)
         known.learn(observed.outcome)
         yield v.Event(

@@ -22,7 +22,7 @@ from busproof.model.state import (
     Session,
 )
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.entities import Switch, switched
+from busproof.mutants.entities import Switch, find_switched
 from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     QUEUE,
@@ -83,7 +83,7 @@ class ScheduledComesAtOnce(Scheduling):
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
     """Return the entities with the partition that a command brings up."""
-    return switched(namespace, command) if isinstance(command, v.BringPartitionUp) else []
+    return find_switched(namespace, command) if isinstance(command, v.BringPartitionUp) else []
 
 
 @mutant("SCHED-01", (*LATER, DOWN, UP, receive()), deep=True)
@@ -244,7 +244,8 @@ class ScheduledGoesAnywhere(Scheduling):
 
     def activate(self, scheduled: ScheduledMessage) -> None:
         if _is_due(self.rules.namespace, scheduled):
-            rules, entity = self.rules, scheduled.entity
+            rules = self.rules
+            entity = scheduled.entity
             rules.scheduling.drop(scheduled, Action.ACTIVATE)
             partition = rules.keys.any_partition(entity, NO_PARTITIONS) or 0
             rules.messages.arrive(entity, scheduled.message, partition, DIRECT)
@@ -252,7 +253,8 @@ class ScheduledGoesAnywhere(Scheduling):
 
 def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> ScheduledMessage:
     """Schedule a message whose scheduling was refused, in this partition."""
-    rules, message = namespace.rules, command.message
+    rules = namespace.rules
+    message = command.message
     entity = rules.topics.sendable(command.queue)
     key = rules.keys.effective_key(entity, message)
     due = namespace.now + max(command.delay, 0)
@@ -315,7 +317,8 @@ class ScheduledSessionIsNext(Sessions):
     """A session with scheduled messages only is returned as the next session."""
 
     def free(self, entity: Entity) -> Iterator[Session]:
-        known, scheduled = self.rules.sessions.known, tuple(entity.scheduled.values())
+        known = self.rules.sessions.known
+        scheduled = tuple(entity.scheduled.values())
         sessions = [
             known(entity, later.message.session_id, later.partition)
             for later in scheduled

@@ -13,7 +13,7 @@ from busproof.mutants.entities import Switch
 from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
 from busproof.mutants.mutant import memory
 from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
-from busproof.mutants.views import shown
+from busproof.mutants.views import changes_view
 from busproof.mutants.wrappers import afterwards, beforehand
 
 RECEIVE_TWO: Final[Run] = (receive(), receive())
@@ -40,7 +40,7 @@ SECOND_COMMIT: Final[Run] = (
 )
 
 
-def _numbered(queued: QueuedMessage, view: v.MessageView, number: int) -> v.MessageView:
+def _renumber_view(queued: QueuedMessage, view: v.MessageView, number: int) -> v.MessageView:
     """Return a view of a message with another number of the same partition."""
     return attrs.evolve(view, sequence_number=(queued.partition << v.SEQUENCE_BITS) + number)
 
@@ -50,13 +50,13 @@ def _number(queued: QueuedMessage) -> int:
     return queued.number - (queued.partition << v.SEQUENCE_BITS)
 
 
-@shown("LIFE-12", (*LOCKED, abandon(0), receive()))
+@changes_view("LIFE-12", (*LOCKED, abandon(0), receive()))
 def sequence_number_changes(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A redelivered message has a new sequence number."""
-    return _numbered(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
+    return _renumber_view(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
 
 
-@shown("LIFE-12", (create(), send("m1"), receive()))
+@changes_view("LIFE-12", (create(), send("m1"), receive()))
 def sequence_number_names_other_partition(
     queued: QueuedMessage, view: v.MessageView
 ) -> v.MessageView:
@@ -65,12 +65,12 @@ def sequence_number_names_other_partition(
     return attrs.evolve(view, sequence_number=(wrong << v.SEQUENCE_BITS) + _number(queued))
 
 
-@shown("SEQ-01", (*TWO, *RECEIVE_TWO))
+@changes_view("SEQ-01", (*TWO, *RECEIVE_TWO))
 def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A partition assigns falling sequence numbers."""
     if not queued.entity.settings.partitioned:
         return view
-    return _numbered(queued, view, MANY - _number(queued))
+    return _renumber_view(queued, view, MANY - _number(queued))
 
 
 class _NoteOutage(Partitions):
@@ -84,44 +84,44 @@ class _NoteOutage(Partitions):
                 known.setdefault((entity.path, command.partition), arrivals)
 
 
-@shown("SEQ-01", RECOVERED, also=(_NoteOutage,), deep=True)
+@changes_view("SEQ-01", RECOVERED, also=(_NoteOutage,), deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After an outage a partition assigns lower numbers than before it."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
     last = known.get((queued.entity.path, queued.partition), MANY)
-    return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
+    return view if _number(queued) > last else _renumber_view(queued, view, MANY + _number(queued))
 
 
-@shown("SEQ-05", REGULAR)
+@changes_view("SEQ-05", REGULAR)
 def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A regular entity assigns falling sequence numbers."""
     if queued.entity.settings.partitioned:
         return view
-    return _numbered(queued, view, MANY - _number(queued))
+    return _renumber_view(queued, view, MANY - _number(queued))
 
 
-@shown("SEQ-03", FORTY_ONE, deep=True)
+@changes_view("SEQ-03", FORTY_ONE, deep=True)
 def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After 40 messages a partition assigns the same numbers again."""
-    return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
+    return _renumber_view(queued, view, (_number(queued) - 1) % 40 + 1)
 
 
-@shown("SEQ-03", (*TWO, *RECEIVE_TWO))
+@changes_view("SEQ-03", (*TWO, *RECEIVE_TWO))
 def two_with_one_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Every second message has the same sequence number as the one before."""
-    return _numbered(queued, view, _number(queued) - (_number(queued) + 1) % 2)
+    return _renumber_view(queued, view, _number(queued) - (_number(queued) + 1) % 2)
 
 
-@shown("SEQ-04", PEEKED)
+@changes_view("SEQ-04", PEEKED)
 def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A peek shows another sequence number for a message that was not received yet."""
-    return view if queued.deliveries else _numbered(queued, view, MANY + _number(queued))
+    return view if queued.deliveries else _renumber_view(queued, view, MANY + _number(queued))
 
 
-@shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
+@changes_view("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
 def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """An abandoned message is delivered with a new sequence number."""
-    return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
+    return _renumber_view(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
 
 
 @attrs.define
@@ -154,11 +154,11 @@ class _NoteCommit(Transactions):
         return answer
 
 
-@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also=(_NoteCommit,))
+@changes_view("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also=(_NoteCommit,))
 def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A commit assigns falling sequence numbers to its messages."""
     first, last = memory(queued.entity.namespace, _Commits).of(queued)
-    return _numbered(queued, view, first + last - _number(queued))
+    return _renumber_view(queued, view, first + last - _number(queued))
 
 
 class _NoteRollback(Transactions):
@@ -167,11 +167,12 @@ class _NoteRollback(Transactions):
         memory(self.namespace, _Commits).rolled_back = True
 
 
-@shown("SEQ-07", SECOND_COMMIT, also=(_NoteCommit, _NoteRollback), deep=True)
+@changes_view("SEQ-07", SECOND_COMMIT, also=(_NoteCommit, _NoteRollback), deep=True)
 def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After a rollback, each later commit gives its first message the last of its numbers."""
-    commits, number = memory(queued.entity.namespace, _Commits), _number(queued)
+    commits = memory(queued.entity.namespace, _Commits)
+    number = _number(queued)
     first, last = commits.of(queued)
     if not commits.rolled_back or first == last:
         return view
-    return _numbered(queued, view, last if number == first else number - 1)
+    return _renumber_view(queued, view, last if number == first else number - 1)

@@ -13,7 +13,7 @@ from busproof.model.rules import Namespace
 from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, Partition, QueuedMessage, Transaction
 from busproof.model.transactions import Transactions
-from busproof.mutants.entities import Switch, switched
+from busproof.mutants.entities import Switch, find_switched
 from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     PARTITIONS,
@@ -95,7 +95,7 @@ class StateLostInOutage(Partitions):
 
     @afterwards
     def switch(self, command: Switch) -> None:
-        entities = switched(self.rules.namespace, command)
+        entities = find_switched(self.rules.namespace, command)
         for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
             if session.partition == command.partition:
                 self.namespace.journal.touch(session)

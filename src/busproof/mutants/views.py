@@ -59,7 +59,7 @@ def as_active(views: Views, state: v.MessageState) -> Views:
     )
 
 
-def shown(
+def changes_view(
     rule: v.RuleId, run: Run = (), *, also: tuple[type[Family], ...] = (), **more: Any
 ) -> Callable[[Change], Change]:
     """Return the decorator of a function that changes a view of a message, which names a mutant."""

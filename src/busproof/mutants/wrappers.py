@@ -30,7 +30,8 @@ class _Combined:
     """A method that becomes the replacement of a rule once its class is known."""
 
     def __init__(self, change: Rule, how: How) -> None:
-        self._change, self._how = change, how
+        self._change = change
+        self._how = how
 
     def __set_name__(self, owner: type[Family], name: str) -> None:
         how = self._how
@@ -133,7 +134,8 @@ class _Where:
 
     def __set_name__(self, owner: type[Family], name: str) -> None:
         own = next(kind for kind in FAMILIES.values() if issubclass(owner, kind))
-        usual, holds = getattr(own, name), self._holds
+        usual = getattr(own, name)
+        holds = self._holds
 
         def method(family: Family, entity: Any, *rest: Any, **named: Any) -> Any:
             if holds(entity):

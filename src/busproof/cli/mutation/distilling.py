@@ -29,7 +29,7 @@ from busproof.judging.shrinking import minimised
 from busproof.judging.simplifying import simplified
 from busproof.model.rules import NO_FAULT, Families
 from busproof.mutants.by_machine.contexts import may_arise
-from busproof.mutants.by_machine.made import GeneratedMutant, families_of, generated
+from busproof.mutants.by_machine.made import GeneratedMutant, families_of, generate_mutants
 from busproof.mutants.by_machine.operators import EFFECTS
 from busproof.spec import load
 
@@ -185,7 +185,7 @@ def distil_in_contexts(family: str, recorded: Sequence[Recording]) -> Iterator[F
     For each mutation, the shortest sequence that kills it without a context is repeated three
     times. It is kept if it kills a mutant that no kept sequence kills.
     """
-    mutants = {mutant.id: mutant for mutant in generated(family)}
+    mutants = {mutant.id: mutant for mutant in generate_mutants(family)}
     kept: list[tuple[Found, frozenset[Line]]] = []
     for mutant in mutants.values():
         if mutant.context or mutant.operator not in EFFECTS:

@@ -38,8 +38,8 @@ from busproof.mutants.by_machine.made import (
     GeneratedMutant,
     families_of,
     families_reporting,
-    generated,
-    mutant_named,
+    find_mutant,
+    generate_mutants,
 )
 from busproof.mutants.by_machine.record import Fate, Result, equivalents
 
@@ -82,7 +82,7 @@ def choose_mutants(families: Sequence[str], terms: Terms) -> list[GeneratedMutan
     """
     mutants: list[GeneratedMutant] = []
     for family in families or FAMILIES:
-        of_family = list(generated(family))
+        of_family = list(generate_mutants(family))
         if terms.sample is not None and terms.sample < len(of_family):
             of_family = draw_mutants(of_family, terms.seed)[: terms.sample]
         mutants += of_family
@@ -137,7 +137,7 @@ def _material(kept: Path) -> Material:
 
 
 def _fate(identity: str, terms: Terms, kept: Path) -> Fate:
-    mutant = mutant_named(identity)
+    mutant = find_mutant(identity)
     return fate(mutant, _recordings(kept), _material(kept), terms, kept.parent)
 
 

@@ -33,8 +33,8 @@ __all__ = [
     "GeneratedMutant",
     "families_of",
     "families_reporting",
-    "generated",
-    "mutant_named",
+    "find_mutant",
+    "generate_mutants",
 ]
 
 FAMILIES: Final = tuple(OWN)
@@ -75,7 +75,7 @@ class GeneratedMutant:
 
 
 @cache
-def generated(family: str) -> tuple[GeneratedMutant, ...]:
+def generate_mutants(family: str) -> tuple[GeneratedMutant, ...]:
     """Return the mutants of a family's rules, in the order of the file.
 
     Raises:
@@ -92,13 +92,13 @@ def generated(family: str) -> tuple[GeneratedMutant, ...]:
     )
 
 
-def mutant_named(identity: str) -> GeneratedMutant:
+def find_mutant(identity: str) -> GeneratedMutant:
     """Return the mutant of this id.
 
     Raises:
         UsageError: there is none.
     """
-    mutants = generated(identity.partition(".")[0])
+    mutants = generate_mutants(identity.partition(".")[0])
     named = next((mutant for mutant in mutants if mutant.id == identity), None)
     if named is None:
         raise UsageError(f"there is no generated mutant {identity!r}")
@@ -182,7 +182,7 @@ def _mutants(
     alike: Counter[str] = Counter()
     for way, node, statement in _nodes(root, path, root):
         for operator, change in changes_of(node):
-            before, after = _shown(node, ast.fix_missing_locations(change(node)))
+            before, after = _show_change(node, ast.fix_missing_locations(change(node)))
             code = _digest(_head(statement), before, after)
             identity = f"{family}.{name}.{operator}.{code}"
             alike[identity] += 1
@@ -266,9 +266,10 @@ def _uses(name: str, tree: ast.Module) -> frozenset[int]:
     return frozenset(node.lineno for node in names if isinstance(node.ctx, ast.Load))
 
 
-def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
+def _show_change(node: ast.AST, new: ast.AST) -> tuple[str, str]:
     """Return the code before and after a change; if the order was changed, the moved statements."""
-    before, after = _head(node), _head(new)
+    before = _head(node)
+    after = _head(new)
     if before == after:
         pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]  # only blocks are reordered
         moved = [pair for pair in pairs if pair[0] is not pair[1]]

@@ -37,49 +37,52 @@ FUNCTIONS: Final = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
     """Yield each change of a node, with the name of its operator."""
-    yield from _of_statement(node)
-    yield from _of_expression(node)
+    yield from _changes_of_statement(node)
+    yield from _changes_of_expression(node)
     body: Any = getattr(node, "body", None)
     for place in range(1, len(body) if isinstance(body, list) else 0):
         if _is_effect(body[place]) and _may_follow(body[place - 1]):
-            yield "effect-too-soon", _moved_up(place)
+            yield "effect-too-soon", _move_up(place)
 
 
-def _of_statement(node: ast.AST) -> Iterator[tuple[str, Change]]:
+def _changes_of_statement(node: ast.AST) -> Iterator[tuple[str, Change]]:
     match node:
         case ast.If() | ast.While():
-            yield "condition-negated", _negated
+            yield "condition-negated", _negate_condition
             if isinstance(node, ast.If) and not node.orelse:
-                yield "condition-dropped", lambda old: _with(old, test=ast.Constant(True))
+                yield "condition-dropped", lambda old: _change_fields(old, test=ast.Constant(True))
         case ast.Raise():
-            yield "refusal-dropped", _nothing
+            yield "refusal-dropped", _drop_statement
         case ast.For():
-            yield "loop-dropped", _empty
+            yield "loop-dropped", _drop_loop
         case _ if _is_effect(node):
-            yield "effect-dropped", _nothing
+            yield "effect-dropped", _drop_statement
 
 
-def _of_expression(node: ast.AST) -> Iterator[tuple[str, Change]]:
+def _changes_of_expression(node: ast.AST) -> Iterator[tuple[str, Change]]:
     match node:
         case ast.IfExp():
-            yield "condition-negated", _negated
+            yield "condition-negated", _negate_condition
         case ast.comprehension():
-            yield "loop-dropped", _empty
+            yield "loop-dropped", _drop_loop
         case ast.BoolOp():
             for number in range(len(node.values)):
-                yield "part-dropped", _without(number)
+                yield "part-dropped", _drop_part(number)
             other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-            yield "and-for-or", lambda old: _with(old, op=other)
+            yield "and-for-or", lambda old: _change_fields(old, op=other)
         case ast.Compare(ops=[operator]) if type(operator) in COMPARISONS:
-            yield "comparison-changed", _compared
+            yield "comparison-changed", _change_comparison
         case ast.BinOp(op=operation) if type(operation) in ARITHMETIC:
-            yield "arithmetic-changed", lambda old: _with(old, op=ARITHMETIC[type(old.op)]())
+            yield (
+                "arithmetic-changed",
+                lambda old: _change_fields(old, op=ARITHMETIC[type(old.op)]()),
+            )
         case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
             other_function = ast.Name(FUNCTIONS[name], ast.Load())
-            yield "function-exchanged", lambda old: _with(old, func=other_function)
+            yield "function-exchanged", lambda old: _change_fields(old, func=other_function)
         case ast.Attribute(value=ast.Attribute(attr="Error")):
             other_error = "INVALID_OPERATION" if node.attr == "OTHER" else "OTHER"
-            yield "error-exchanged", lambda old: _with(old, attr=other_error)
+            yield "error-exchanged", lambda old: _change_fields(old, attr=other_error)
         case ast.Constant(value=bool()):
             yield "truth-negated", lambda old: ast.Constant(not old.value)
         case ast.Constant(value=int()):
@@ -102,38 +105,41 @@ def _may_follow(node: ast.AST) -> bool:
     return _is_effect(node) or isinstance(node, ast.If)
 
 
-def _with(node: Any, **changed: Any) -> ast.AST:
+def _change_fields(node: Any, **changed: Any) -> ast.AST:
     made: ast.AST = type(node)(**{**dict(ast.iter_fields(node)), **changed})
     return ast.copy_location(made, node)
 
 
-def _negated(node: Any) -> ast.AST:
-    return _with(node, test=ast.UnaryOp(ast.Not(), node.test))
+def _negate_condition(node: Any) -> ast.AST:
+    return _change_fields(node, test=ast.UnaryOp(ast.Not(), node.test))
 
 
-def _without(number: int) -> Change:
+def _drop_part(number: int) -> Change:
     def change(node: Any) -> ast.AST:
         left = [value for place, value in enumerate(node.values) if place != number]
-        return _with(node, values=left) if len(left) > 1 else left[0]
+        return _change_fields(node, values=left) if len(left) > 1 else left[0]
 
     return change
 
 
-def _compared(node: Any) -> ast.AST:
-    return _with(node, ops=[COMPARISONS[type(node.ops[0])]()])
+def _change_comparison(node: Any) -> ast.AST:
+    return _change_fields(node, ops=[COMPARISONS[type(node.ops[0])]()])
 
 
-def _nothing(node: Any) -> ast.AST:
+def _drop_statement(node: Any) -> ast.AST:
     return ast.copy_location(ast.Pass(), node)
 
 
-def _empty(node: Any) -> ast.AST:
-    return _with(node, iter=ast.Tuple([], ast.Load()))
+def _drop_loop(node: Any) -> ast.AST:
+    return _change_fields(node, iter=ast.Tuple([], ast.Load()))
 
 
-def _moved_up(place: int) -> Change:
+def _move_up(place: int) -> Change:
     def change(node: Any) -> ast.AST:
-        before, after = node.body[place - 1], node.body[place]
-        return _with(node, body=[*node.body[: place - 1], after, before, *node.body[place + 1 :]])
+        before = node.body[place - 1]
+        after = node.body[place]
+        return _change_fields(
+            node, body=[*node.body[: place - 1], after, before, *node.body[place + 1 :]]
+        )
 
     return change

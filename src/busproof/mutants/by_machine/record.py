@@ -18,7 +18,7 @@ import attrs
 
 from busproof.errors import HistoryError
 
-__all__ = ["SAMPLE", "Fate", "Result", "Sample", "equivalents", "fate_from", "recorded", "write"]
+__all__ = ["SAMPLE", "Fate", "Result", "Sample", "equivalents", "fate_from", "load_sample", "write"]
 
 FOLDER: Final = Path(__file__).resolve().parent
 SAMPLE: Final = FOLDER / "sample.jsonl"
@@ -88,7 +88,7 @@ class Sample:
     made: Mapping[str, int]
     fates: tuple[Fate, ...]
 
-    def noticed(self, rule: str) -> tuple[int, int]:
+    def count_noticed(self, rule: str) -> tuple[int, int]:
         """Return how many mutants that break this rule were noticed, and how many there are."""
         breaking = [fate for fate in self.fates if rule in fate.rules]
         return sum(fate.part in NOTICED for fate in breaking), len(breaking)
@@ -101,7 +101,7 @@ def fate_from(values: Mapping[str, Any]) -> Fate:
 
 
 @cache
-def recorded() -> Sample:
+def load_sample() -> Sample:
     """Return the recorded sample.
 
     Raises:

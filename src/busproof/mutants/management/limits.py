@@ -53,7 +53,7 @@ def several(number: int) -> Run:
     return (create(), BEGIN, *sent)
 
 
-def stored(size: int) -> Run:
+def store_state(size: int) -> Run:
     """Return a run that stores a session state of this size."""
     state = v.SetSessionState(queue=QUEUE, session_id="a", state="x" * size)
     accept = v.AcceptSession(queue=QUEUE, session_id="a")
@@ -260,7 +260,7 @@ class AnyName(Limits):
 
 
 @mutant("LIMIT-19")
-@run(*stored(62_000))
+@run(*store_state(62_000))
 class SmallStatesOnly(Limits):
     """A session state of more than 32 KB is refused."""
 
@@ -269,7 +269,7 @@ class SmallStatesOnly(Limits):
         return len((state or "").encode()) > 32 * KB
 
 
-@mutant("LIMIT-20", stored(256 * KB + 1))
+@mutant("LIMIT-20", store_state(256 * KB + 1))
 class AnyState(Limits):
     """A session state of more than 256 KB is accepted."""
 

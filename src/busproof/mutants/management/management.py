@@ -49,7 +49,7 @@ WITH_BOTH: Final = create(requires_session=True, duplicate_detection=True)
 CREATED_TWICE: Final[Run] = (create(), send("m1"), create(), receive())
 
 
-def fixed(**changes: Any) -> Run:
+def update_fixed(**changes: Any) -> Run:
     """Return a run that updates settings that are fixed at creation."""
     return (create(), v.UpdateQueue(queue=QUEUE, **changes), GET)
 
@@ -114,21 +114,21 @@ class ChangesFixed(Management):
             entity.settings = attrs.evolve(entity.settings, **{self.fixed: wanted})
 
 
-@mutant("MGMT-04", fixed(partitioned=False))
+@mutant("MGMT-04", update_fixed(partitioned=False))
 class UpdateChangesPartitioning(ChangesFixed):
     """An update changes whether a queue is partitioned."""
 
     fixed = "partitioned"
 
 
-@mutant("MGMT-13", fixed(requires_session=True))
+@mutant("MGMT-13", update_fixed(requires_session=True))
 class UpdateChangesSessions(ChangesFixed):
     """An update changes whether sessions are required."""
 
     fixed = "requires_session"
 
 
-@mutant("MGMT-14", fixed(duplicate_detection=True))
+@mutant("MGMT-14", update_fixed(duplicate_detection=True))
 class UpdateChangesDetection(ChangesFixed):
     """An update changes whether duplicates are detected."""
 
@@ -299,7 +299,8 @@ class RecoveredPartitionNotCounted(Management):
     """The messages of a partition that was down once are not counted any more."""
 
     def count(self, entity: Entity) -> int:
-        lost, path = memory(self.rules.namespace, set[tuple[str, int]]), entity.base.path
+        lost = memory(self.rules.namespace, set[tuple[str, int]])
+        path = entity.base.path
         return sum(
             partition.messages
             for partition in entity.partitions
@@ -351,7 +352,8 @@ class DisabledKeepsForLater(Messages):
 
     @refuses_yet("MGMT-26", in_transactions=False)
     def send(self, command: v.Send) -> None:
-        rules, message = self.rules, command.message
+        rules = self.rules
+        message = command.message
         entity = rules.topics.addressed(command.queue)
         key = rules.keys.effective_key(entity, message)
         partition = rules.keys.place(entity, key, 0, command.timeout)

@@ -60,7 +60,8 @@ class MissLast(Management):
     """Apply an update to all partitions except the last one."""
 
     def apply_update(self, entity: Entity, command: v.UpdateQueue) -> None:
-        before, last = entity.settings, len(entity.partitions) - 1
+        before = entity.settings
+        last = len(entity.partitions) - 1
         super().apply_update(entity, command)
         if last:
             memory(self.namespace, Former).setdefault((entity, last), before)
@@ -69,7 +70,8 @@ class MissLast(Management):
 @contextmanager
 def before_update(namespace: Namespace, entity: Entity, partition: int = -1) -> Iterator[None]:
     """Give an entity its former settings inside the block."""
-    former, in_force = memory(namespace, Former), entity.settings
+    former = memory(namespace, Former)
+    in_force = entity.settings
     entity.settings = former.get(entity) or former.get((entity, partition)) or in_force
     try:
         yield
@@ -191,7 +193,8 @@ class LastPartitionOutlives(Management):
 
     @afterwards
     def add(self, entity: Entity) -> None:
-        before, last = namesake(self.rules.namespace, entity), len(entity.partitions) - 1
+        before = namesake(self.rules.namespace, entity)
+        last = len(entity.partitions) - 1
         if before is not None and last and len(before.partitions) - 1 == last:
             inherit_messages(self.rules.namespace, entity, last)
 

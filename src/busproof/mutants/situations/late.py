@@ -71,7 +71,7 @@ def _within(number: int) -> Run:
     )
 
 
-def _repeated(number: int, part: Callable[[int], Run]) -> Run:
+def _repeat_part(number: int, part: Callable[[int], Run]) -> Run:
     return tuple(request for place in range(number) for request in part(place))
 
 
@@ -137,7 +137,7 @@ class WindowIsADayAtMost(Duplicates):
 
 
 @mutant("TXN-12", deep=True)
-@run(create(), *_repeated(MANY + 1, _within), *(receive(delete=True),) * (MANY + 1))
+@run(create(), *_repeat_part(MANY + 1, _within), *(receive(delete=True),) * (MANY + 1))
 class CommitPastAHundredIsLost(Transactions):
     """The 101st transaction commits successfully, but its messages are lost."""
 
@@ -148,15 +148,15 @@ class CommitPastAHundredIsLost(Transactions):
         return counts["commits"] <= MANY
 
 
-def _counted_to_a_hundred(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+def _count_to_a_hundred(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     count = view.delivery_count
     return view if count is None else attrs.evolve(view, delivery_count=min(count, MANY))
 
 
-@mutant("DLQ-01", also=showing(_counted_to_a_hundred), deep=True)
+@mutant("DLQ-01", also=showing(_count_to_a_hundred), deep=True)
 @run(
     *(create(max_delivery_count=2 * MANY), send("m1", partition_key="a")),
-    *_repeated(MANY, lambda number: (receive(), abandon(number))),
+    *_repeat_part(MANY, lambda number: (receive(), abandon(number))),
     receive(),
 )
 class DeliveriesAreCountedToAHundred:
@@ -212,7 +212,8 @@ class UnkeyedMessagesAlwaysFit(Keys):
 
     @instead
     def place_without_key(self, entity: Entity, size: int) -> int | None:
-        numbers, sizes = range(len(entity.partitions)), self.rules.sizes
+        numbers = range(len(entity.partitions))
+        sizes = self.rules.sizes
         room = any(sizes.has_room(entity, number, size) for number in numbers)
         chosen = self.next_partition(entity, entity.base.down)
         return None if room or chosen is None or len(numbers) == 1 else chosen

@@ -26,7 +26,7 @@ from busproof.model.sessions import Sessions
 from busproof.model.state import Entity, QueuedMessage, Transaction
 from busproof.model.transactions import Transactions, keys_of_sends
 from busproof.model.values import Key
-from busproof.mutants.entities import Switch, held
+from busproof.mutants.entities import Switch, messages_in
 from busproof.mutants.mutant import memory, mutant, run
 from busproof.mutants.runs import (
     DEAD,
@@ -43,7 +43,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.views import shown
+from busproof.mutants.views import changes_view
 from busproof.mutants.wrappers import afterwards, alters, asks, instead, only_where, refuses_yet
 
 MANY: Final = 100
@@ -126,7 +126,7 @@ class DeadLetterPastAHundredIsLost(DeadLetters):
         return counts[entity.path] != MANY + 1
 
 
-@shown("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
+@changes_view("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
 def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property with the value true is received as 1."""
     numbers = {
@@ -136,21 +136,21 @@ def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.Mess
     return attrs.evolve(view, properties=numbers)
 
 
-@shown("LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
+@changes_view("LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
 def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property with an empty text is lost."""
     kept = {name: value for name, value in view.properties.items() if value != ""}
     return attrs.evolve(view, properties=kept)
 
 
-@shown("LIFE-01", (create(), send("m1", properties={"none": None}), receive()))
+@changes_view("LIFE-01", (create(), send("m1", properties={"none": None}), receive()))
 def null_becomes_a_text(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is null is received as a text."""
     texts = {n: "None" if own is None else own for n, own in view.properties.items()}
     return attrs.evolve(view, properties=texts)
 
 
-@shown("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
+@changes_view("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Letters of a label outside of ASCII are received as question marks."""
     if view.subject is None:
@@ -169,11 +169,11 @@ class BatchSharesTheLabelOfItsFirst(Batches):
         return attrs.evolve(command, messages=tuple(alike))
 
 
-def _recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
+def _find_recovered(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     """Return the messages of the partition that a command brings up."""
     entity = namespace.entities.get(command.queue)
     up_again = entity is not None and isinstance(command, v.BringPartitionUp)
-    return list(held(entity, command.partition)) if entity is not None and up_again else []
+    return list(messages_in(entity, command.partition)) if entity is not None and up_again else []
 
 
 @mutant("DLQ-01", deep=True)
@@ -183,7 +183,7 @@ class OutageForgetsDeliveries(Partitions):
 
     @afterwards
     def switch(self, command: Switch) -> None:
-        for queued in _recovered(self.rules.namespace, command):
+        for queued in _find_recovered(self.rules.namespace, command):
             self.namespace.journal.touch(queued)
             queued.failed = 0
 
@@ -195,7 +195,7 @@ class OutageFreesSessions(Partitions):
 
     @afterwards
     def switch(self, command: Switch) -> None:
-        recovered = _recovered(self.rules.namespace, command)
+        recovered = _find_recovered(self.rules.namespace, command)
         for session in {queued.session for queued in recovered if queued.session is not None}:
             if session.holder is not None:
                 self.rules.sessions.release(session, counts=False)

@@ -40,17 +40,17 @@ def taking(wanted: v.Filter) -> Run:
     return (*SUBSCRIBED, remove(), add(wanted, "first"))
 
 
-def asked(wanted: v.Filter, **properties: Any) -> Run:
+def try_filter(wanted: v.Filter, **properties: Any) -> Run:
     """Return a run with this filter, a message with these properties, and a receive."""
     return (*taking(wanted), send("m1", **properties), TAKE)
 
 
-def by(expression: str, **properties: Any) -> Run:
+def try_sql(expression: str, **properties: Any) -> Run:
     """Return such a run with an SQL filter and application properties."""
-    return asked(v.SqlFilter(expression=expression), properties=properties)
+    return try_filter(v.SqlFilter(expression=expression), properties=properties)
 
 
-@mutant("FILTER-02", asked(v.FalseFilter()))
+@mutant("FILTER-02", try_filter(v.FalseFilter()))
 class FalseTakesAll(SubscriptionRules):
     """A false filter matches every message."""
 
@@ -58,7 +58,7 @@ class FalseTakesAll(SubscriptionRules):
         return isinstance(wanted, v.FalseFilter) or super().takes(wanted, message)
 
 
-@mutant("FILTER-02", asked(v.TrueFilter()))
+@mutant("FILTER-02", try_filter(v.TrueFilter()))
 class TrueWantsALabel(SubscriptionRules):
     """A true filter matches only messages with a label."""
 
@@ -79,7 +79,7 @@ def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
-@mutant("FILTER-03", asked(LABEL, subject="X"))
+@mutant("FILTER-03", try_filter(LABEL, subject="X"))
 class CorrelationWithoutCase(SubscriptionRules):
     """Correlation filters compare without case."""
 
@@ -90,7 +90,7 @@ class CorrelationWithoutCase(SubscriptionRules):
 
 
 @mutant("FILTER-03", deep=True)
-@run(*asked(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"))
+@run(*try_filter(v.CorrelationFilter(reply_to_session_id="a"), reply_to_session_id="b"))
 class CorrelationIgnoresReplySession(SubscriptionRules):
     """Correlation filters ignore the ReplyToSessionId."""
 
@@ -100,7 +100,7 @@ class CorrelationIgnoresReplySession(SubscriptionRules):
         return super().takes(wanted, message)
 
 
-@mutant("FILTER-04", asked(COLOR, subject="x"))
+@mutant("FILTER-04", try_filter(COLOR, subject="x"))
 class AnyConditionSuffices(SubscriptionRules):
     """A correlation filter matches if one of its conditions holds."""
 
@@ -110,7 +110,7 @@ class AnyConditionSuffices(SubscriptionRules):
         return any(value == own for value, own in _conditions(wanted, message))
 
 
-@mutant("FILTER-04", asked(COLOR, subject="x"), deep=True)
+@mutant("FILTER-04", try_filter(COLOR, subject="x"), deep=True)
 class MissingPropertyMatches(SubscriptionRules):
     """A correlation filter matches a message that lacks an application property."""
 
@@ -135,7 +135,7 @@ def _read_as(
     return takes(wanted, message, readings=OURS) is True
 
 
-@mutant("FILTER-11", by("size <= 5", size=5))
+@mutant("FILTER-11", try_sql("size <= 5", size=5))
 class LessOrEqualIsLess(SubscriptionRules):
     """SQL treats <= as <."""
 
@@ -143,7 +143,7 @@ class LessOrEqualIsLess(SubscriptionRules):
         return _read_as(wanted, message, "<=", "<")
 
 
-@mutant("FILTER-11", asked(BY_LABEL, subject="x"), deep=True)
+@mutant("FILTER-11", try_filter(BY_LABEL, subject="x"), deep=True)
 class SystemScopeIgnored(SubscriptionRules):
     """SQL treats sys. as user."""
 
@@ -151,7 +151,7 @@ class SystemScopeIgnored(SubscriptionRules):
         return _read_as(wanted, message, r"\bsys\s*\.", "user.")
 
 
-@mutant("FILTER-12", by("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
+@mutant("FILTER-12", try_sql("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
 class AndOrInWritingOrder(SubscriptionRules):
     """SQL gives AND and OR the same precedence, from the left."""
 
@@ -160,7 +160,7 @@ class AndOrInWritingOrder(SubscriptionRules):
         return _read_as(wanted, message, rf"({comparison} OR {comparison}) AND", r"(\1) AND")
 
 
-@mutant("FILTER-12", by("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
+@mutant("FILTER-12", try_sql("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
 class NotBindsAll(SubscriptionRules):
     """In SQL, NOT has a lower precedence than AND and OR."""
 
@@ -168,7 +168,7 @@ class NotBindsAll(SubscriptionRules):
         return _read_as(wanted, message, r"^NOT ([^(].* (?:AND|OR) .*)$", r"NOT (\1)")
 
 
-@mutant("FILTER-13", by("EXISTS (color)", size=5))
+@mutant("FILTER-13", try_sql("EXISTS (color)", size=5))
 class ExistsAlways(SubscriptionRules):
     """In SQL, every property exists."""
 
@@ -176,7 +176,7 @@ class ExistsAlways(SubscriptionRules):
         return _read_as(wanted, message, r"EXISTS\s*\([^)]*\)", "1 = 1")
 
 
-@mutant("FILTER-13", by("color IS NULL", size=5))
+@mutant("FILTER-13", try_sql("color IS NULL", size=5))
 class AbsentIsNotNull(SubscriptionRules):
     """In SQL, a property that is absent is not null."""
 
@@ -184,7 +184,7 @@ class AbsentIsNotNull(SubscriptionRules):
         return _read_as(wanted, message, r"[\w.]+ IS NULL", "1 = 0")
 
 
-@mutant("FILTER-14", by("color IN ('red', 'blue')", color="blue"))
+@mutant("FILTER-14", try_sql("color IN ('red', 'blue')", color="blue"))
 class InLooksAtFirst(SubscriptionRules):
     """In SQL, IN compares with the first value only."""
 
@@ -197,7 +197,7 @@ def _literally(like: re.Match[str]) -> str:
     return like[0].replace("_", "~_") + " ESCAPE '~'"
 
 
-@mutant("FILTER-15", by("code LIKE 'a_c'", code="abc"))
+@mutant("FILTER-15", try_sql("code LIKE 'a_c'", code="abc"))
 class UnderscoreStandsForItself(SubscriptionRules):
     """In SQL, _ in a pattern is a literal."""
 
@@ -205,7 +205,7 @@ class UnderscoreStandsForItself(SubscriptionRules):
         return _read_as(wanted, message, r"LIKE '[^']*_[^']*'(?! ESCAPE)", _literally)
 
 
-@mutant("FILTER-15", by("code LIKE 'a!_c' ESCAPE '!'", code="a_c"), deep=True)
+@mutant("FILTER-15", try_sql("code LIKE 'a!_c' ESCAPE '!'", code="a_c"), deep=True)
 class EscapeIgnored(SubscriptionRules):
     """In SQL, ESCAPE has no effect."""
 
@@ -213,7 +213,7 @@ class EscapeIgnored(SubscriptionRules):
         return _read_as(wanted, message, r"\s+ESCAPE '.'", "")
 
 
-@mutant("FILTER-16", by("size + 2 * 3 = 10", size=4))
+@mutant("FILTER-16", try_sql("size + 2 * 3 = 10", size=4))
 class ReckonedFromTheLeft(SubscriptionRules):
     """SQL evaluates arithmetic from the left, without precedence."""
 
@@ -221,7 +221,7 @@ class ReckonedFromTheLeft(SubscriptionRules):
         return _read_as(wanted, message, r"([\w.]+ [-+] [\w.]+) ([*/%])", r"(\1) \2")
 
 
-@mutant("FILTER-17", by("NOT color = 'red'", size=5))
+@mutant("FILTER-17", try_sql("NOT color = 'red'", size=5))
 class UnknownIsFalse(SubscriptionRules):
     """In SQL, an unknown condition counts as false, so its negation is true."""
 
@@ -239,7 +239,7 @@ def _is_unknown(condition: str, message: v.Message) -> bool:
     return not any(takes(side, message, readings=OURS) is True for side in both)
 
 
-@mutant("FILTER-17", by("color = 'red' OR size = 4", size=4), deep=True)
+@mutant("FILTER-17", try_sql("color = 'red' OR size = 4", size=4), deep=True)
 class UnknownInfectsOr(SubscriptionRules):
     """In SQL, OR is unknown if one side is unknown."""
 
@@ -249,7 +249,7 @@ class UnknownInfectsOr(SubscriptionRules):
         return not unknown and super().takes(wanted, message)
 
 
-@mutant("FILTER-18", by("COLOR = 'red'", color="red"))
+@mutant("FILTER-18", try_sql("COLOR = 'red'", color="red"))
 class NamesWithCase(SubscriptionRules):
     """In SQL, names of properties are case-sensitive."""
 
@@ -262,7 +262,7 @@ class NamesWithCase(SubscriptionRules):
         return message
 
 
-@mutant("FILTER-13", by("size IS NOT NULL", size=0), deep=True)
+@mutant("FILTER-13", try_sql("size IS NOT NULL", size=0), deep=True)
 class ZeroIsNull(SubscriptionRules):
     """In SQL, a property that is 0 counts as null."""
 
@@ -273,7 +273,7 @@ class ZeroIsNull(SubscriptionRules):
         return super().takes(wanted, message)
 
 
-@mutant("FILTER-13", by("size IS NULL", size=None))
+@mutant("FILTER-13", try_sql("size IS NULL", size=None))
 class NullIsEmpty(SubscriptionRules):
     """In SQL, a property that is null counts as an empty text."""
 
@@ -284,7 +284,7 @@ class NullIsEmpty(SubscriptionRules):
         return super().takes(wanted, message)
 
 
-@mutant("FILTER-16", by("size / 2 = 2.5", size=5), deep=True)
+@mutant("FILTER-16", try_sql("size / 2 = 2.5", size=5), deep=True)
 class DivisionKeepsTheRest(SubscriptionRules):
     """In SQL, whole numbers are divided with a remainder."""
 
@@ -292,7 +292,7 @@ class DivisionKeepsTheRest(SubscriptionRules):
         return _read_as(wanted, message, r"/ (\d+)(?![\d.])", r"/ \1.0")
 
 
-@mutant("FILTER-18", by("COLOR = 'red'", color="RED"), deep=True)
+@mutant("FILTER-18", try_sql("COLOR = 'red'", color="RED"), deep=True)
 class ValuesWithoutCase(SubscriptionRules):
     """In SQL, texts are compared without case."""
 
@@ -310,7 +310,7 @@ def _as_text(message: v.Message) -> v.Message:
     return attrs.evolve(message, properties=texts)
 
 
-@mutant("FILTER-28", by("size = '5'", size=5))
+@mutant("FILTER-28", try_sql("size = '5'", size=5))
 class NumbersEqualTexts(SubscriptionRules):
     """In SQL, a number equals the text that is written like it."""
 
@@ -320,7 +320,7 @@ class NumbersEqualTexts(SubscriptionRules):
         )
 
 
-@mutant("FILTER-28", by("urgent = TRUE", urgent=1), deep=True)
+@mutant("FILTER-28", try_sql("urgent = TRUE", urgent=1), deep=True)
 class TruthIsOne(SubscriptionRules):
     """In SQL, TRUE equals 1 and FALSE equals 0."""
 
@@ -332,7 +332,7 @@ class TruthIsOne(SubscriptionRules):
         )
 
 
-@mutant("FILTER-28", by("newid() = size OR size = 5", size="5"), deep=True)
+@mutant("FILTER-28", try_sql("newid() = size OR size = 5", size="5"), deep=True)
 class NewIdsEqualAll(SubscriptionRules):
     """In SQL, newid() equals whatever it is compared with."""
 
@@ -340,7 +340,7 @@ class NewIdsEqualAll(SubscriptionRules):
         return _read_as(wanted, message, r"newid\(\) = \w+", "1 = 1")
 
 
-@mutant("FILTER-11", by("size = 5.0", size=5), deep=True)
+@mutant("FILTER-11", try_sql("size = 5.0", size=5), deep=True)
 class DecimalsEqualDecimalsOnly(SubscriptionRules):
     """In SQL, a decimal number never equals a whole one."""
 
@@ -348,7 +348,7 @@ class DecimalsEqualDecimalsOnly(SubscriptionRules):
         return _read_as(wanted, message, r"= (\d+\.\d+)", r"= '\1'")
 
 
-@mutant("FILTER-30", by("[size-of] = 5", **{"size-of": 5}))
+@mutant("FILTER-30", try_sql("[size-of] = 5", **{"size-of": 5}))
 class BracketsNameNothing(SubscriptionRules):
     """In SQL, a name in brackets is that of no property."""
 
@@ -356,7 +356,7 @@ class BracketsNameNothing(SubscriptionRules):
         return _read_as(wanted, message, r"\[[^]]*\]", "nothing")
 
 
-@mutant("FILTER-30", by('"size-of" = 5', **{"size-of": 5}), deep=True)
+@mutant("FILTER-30", try_sql('"size-of" = 5', **{"size-of": 5}), deep=True)
 class QuotesMakeTexts(SubscriptionRules):
     """In SQL, double quotes make a text, as single ones do."""
 
@@ -364,7 +364,7 @@ class QuotesMakeTexts(SubscriptionRules):
         return _read_as(wanted, message, r'"([^"]*)"', r"'\1'")
 
 
-@mutant("FILTER-30", by("p(which) = 5", which="a", a=5), deep=True)
+@mutant("FILTER-30", try_sql("p(which) = 5", which="a", a=5), deep=True)
 class FunctionTakesItsArgumentAsName(SubscriptionRules):
     """In SQL, p(x) is the property x, and not the one that x names."""
 
@@ -372,7 +372,7 @@ class FunctionTakesItsArgumentAsName(SubscriptionRules):
         return _read_as(wanted, message, r"\b(?:p|property)\((\w+)\)", r"\1")
 
 
-@mutant("FILTER-31", asked(BY_KEY, partition_key="a"))
+@mutant("FILTER-31", try_filter(BY_KEY, partition_key="a"))
 class PartitionKeyIsNull(SubscriptionRules):
     """In SQL, sys.PartitionKey is null, whatever the sender has set."""
 
@@ -381,7 +381,7 @@ class PartitionKeyIsNull(SubscriptionRules):
         return super().takes(wanted, hidden if isinstance(wanted, v.SqlFilter) else message)
 
 
-@mutant("FILTER-11", by("size > 0.5E2", size=5), deep=True)
+@mutant("FILTER-11", try_sql("size > 0.5E2", size=5), deep=True)
 class ExponentsIgnored(SubscriptionRules):
     """In SQL, the exponent of a number has no effect."""
 
@@ -389,7 +389,7 @@ class ExponentsIgnored(SubscriptionRules):
         return _read_as(wanted, message, r"(\d)E[-+]?\d+", r"\1")
 
 
-@mutant("FILTER-13", by("sys.EnqueuedTimeUtc IS NOT NULL"), deep=True)
+@mutant("FILTER-13", try_sql("sys.EnqueuedTimeUtc IS NOT NULL"), deep=True)
 class GivenValuesAreNull(SubscriptionRules):
     """In SQL, the properties that the service gives a message are null."""
 
@@ -397,7 +397,7 @@ class GivenValuesAreNull(SubscriptionRules):
         return _read_as(wanted, message, r"sys\.(Enqueued\w+|SequenceNumber)", "sys.LockToken")
 
 
-@mutant("FILTER-14", by("color IN ('red', 'blue')", color="redder"), deep=True)
+@mutant("FILTER-14", try_sql("color IN ('red', 'blue')", color="redder"), deep=True)
 class InMatchesBeginnings(SubscriptionRules):
     """In SQL, IN takes a text that begins with one of those listed."""
 
@@ -412,7 +412,7 @@ class InMatchesBeginnings(SubscriptionRules):
         return super().takes(wanted, attrs.evolve(message, properties=texts))
 
 
-@mutant("FILTER-15", by("code LIKE 'ab%'", code="cab"), deep=True)
+@mutant("FILTER-15", try_sql("code LIKE 'ab%'", code="cab"), deep=True)
 class PatternsFitAnywhere(SubscriptionRules):
     """In SQL, a pattern matches wherever it stands in the text."""
 
@@ -420,7 +420,7 @@ class PatternsFitAnywhere(SubscriptionRules):
         return _read_as(wanted, message, r"(?<!NOT )LIKE '([^']*)'(?! ESCAPE)", r"LIKE '%\1%'")
 
 
-@mutant("FILTER-16", by("size - 1 > -1", size=2), deep=True)
+@mutant("FILTER-16", try_sql("size - 1 > -1", size=2), deep=True)
 class SignsIgnored(SubscriptionRules):
     """In SQL, a minus sign before a number has no effect."""
 
@@ -428,7 +428,7 @@ class SignsIgnored(SubscriptionRules):
         return _read_as(wanted, message, r"([=<>]) -(\d)", r"\1 \2")
 
 
-@mutant("FILTER-18", by("user.[SIZE-of] = 5", **{"size-of": 5}), deep=True)
+@mutant("FILTER-18", try_sql("user.[SIZE-of] = 5", **{"size-of": 5}), deep=True)
 class NamesInBracketsHaveCase(SubscriptionRules):
     """In SQL, a name in brackets is that of a property in the same case only."""
 
@@ -442,7 +442,7 @@ class NamesInBracketsHaveCase(SubscriptionRules):
         return not other and super().takes(wanted, message)
 
 
-@mutant("FILTER-20", (*asked(LABEL, subject="x"), send("m7", subject="x"), TAKE))
+@mutant("FILTER-20", (*try_filter(LABEL, subject="x"), send("m7", subject="x"), TAKE))
 class FilterSeesBody(SubscriptionRules):
     """No filter matches a message whose body ends in 7."""
 

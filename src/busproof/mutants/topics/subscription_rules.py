@@ -489,7 +489,7 @@ def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.Rul
     Limits.check_short_name(namespace.rules.limits, name, rule)
 
 
-def named(length: int) -> Run:
+def create_named(length: int) -> Run:
     """Return the creation of a subscription whose name has this many characters."""
     return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
 
@@ -511,7 +511,7 @@ class AnyRuleName(Limits):
         return rule != "FILTER-27"
 
 
-@mutant("TOPIC-17", named(50))
+@mutant("TOPIC-17", create_named(50))
 class ShortSubscriptionNamesOnly(Limits):
     """A subscription's name of more than 32 characters is refused."""
 
@@ -519,7 +519,7 @@ class ShortSubscriptionNamesOnly(Limits):
         _check_short(self.rules.namespace, name, rule, "TOPIC-18")
 
 
-@mutant("TOPIC-18", named(51))
+@mutant("TOPIC-18", create_named(51))
 class AnySubscriptionName(Limits):
     """A subscription's name of any length is accepted."""
 

@@ -249,10 +249,8 @@ class DeletedSubscriptionListed(Topics):
 
     @tells("names")
     def list_subscriptions(self, usual: Names, command: v.ListSubscriptions) -> Names:
-        above, deleted = (
-            v.subscription_path(command.topic, ""),
-            memory(self.rules.namespace, dict[str, Entity]),
-        )
+        above = v.subscription_path(command.topic, "")
+        deleted = memory(self.rules.namespace, dict[str, Entity])
         names = {path.removeprefix(above) for path in deleted if path.startswith(above)}
         return tuple(sorted({*names, *usual}))
 

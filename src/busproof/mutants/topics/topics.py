@@ -221,7 +221,8 @@ class CopyMoves(Locks):
 
     @afterwards
     def release(self, queued: QueuedMessage) -> None:
-        entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
+        entity = queued.entity
+        transit = DIRECT._replace(failed=queued.failed)
         if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
             where = (queued.partition + 1) % len(entity.partitions)
             self.rules.messages.enqueue(entity, queued.message, where, transit)

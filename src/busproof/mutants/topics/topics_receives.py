@@ -93,7 +93,8 @@ class SessionsOfAllSubscriptions(Topics):
     def distribute(
         self, topic: Entity, message: v.Message, partition: int, transit: InTransit
     ) -> None:
-        there, of_session = subscriptions_of(topic), message.session_id is not None
+        there = subscriptions_of(topic)
+        of_session = message.session_id is not None
         requiring = [one for one in there if one.settings.requires_session and of_session]
         with with_subscriptions(self.rules.namespace, topic, requiring or there):
             super().distribute(topic, message, partition, transit)
@@ -312,7 +313,8 @@ class DeletedSubscriptionsCounted(Topics):
     @tells("description")
     def get_topic(self, usual: v.TopicDescription, command: v.GetTopic) -> v.TopicDescription:
         ever = {**memory(self.rules.namespace, dict[str, Entity]), **self.namespace.entities}
-        above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
+        above = v.subscription_path(command.topic, "")
+        kind = EntityKind.SUBSCRIPTION
         had = [
             path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind
         ]
