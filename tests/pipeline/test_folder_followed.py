@@ -269,7 +269,7 @@ def test_an_empty_folder_is_nothing_judged(spark: SparkSession, tmp_path: Path) 
 
 
 def test_two_do_not_follow_by_one_record(folder: Path) -> None:
-    with Ledger(folder / "_busproof").held():
+    with Ledger(folder / "_busproof").lock():
         ended = follow(folder)
     assert 2 == ended.code
     assert "another process follows the same folder" in ended.err

@@ -69,6 +69,9 @@ GUESSES: Final = 8
 PERSISTENT: Final = 2
 """How many times so many steps a search takes before another reading is tried."""
 
+PARTLY_REFUSED: Final = (v.SettleBatch, v.RenewLocks, v.ReceiveDeferred)
+"""Requests that may have an effect though they are refused."""
+
 NO_RECORDS: Final[frozenset[Record]] = frozenset()
 HASTY: Final = 2
 """The part of the budget that the search which proves nothing may spend is one of so many."""
@@ -788,14 +791,15 @@ def take_apart(namespace: Namespace, parts: Iterable[object]) -> None:
 
 
 def has_no_effect(event: v.Event) -> bool:
-    """Return whether a request surely changed nothing: a send that was refused.
+    """Return whether a request was refused, and surely changed nothing.
 
-    Other requests may be refused and have an effect: some locks of a batch are settled (LOCK-17),
-    an expired message becomes a dead letter (TTL-11), a transaction ends (TXN-AFTER-REFUSAL).
+    Some are refused and have an effect: some locks of several are settled (LOCK-17), an expired
+    message becomes a dead letter (TTL-11), a transaction ends (TXN-AFTER-REFUSAL).
     """
     command = event.command
-    is_alone = isinstance(command, v.Send | v.SendBatch | v.Schedule) and not command.transaction
-    return is_alone and isinstance(event.outcome, v.Refused)
+    if getattr(command, "transaction", None) or isinstance(command, PARTLY_REFUSED):
+        return False
+    return isinstance(event.outcome, v.Refused)
 
 
 def _is_anything(tag: object) -> bool:  # noqa: ARG001 - as `Relevance.includes`
