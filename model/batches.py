@@ -7,6 +7,7 @@ as requested. A batch deletion deletes messages without receiving them: at most 
 requested, and none that are locked.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from busproof import vocabulary as v
@@ -122,7 +123,13 @@ class Batches(Family):
         """
         entity = self.rules.topics.usable(command.queue)
         self.check_deletion(entity, command.count)
-        deletable = self.deletable(entity, command.age)
+        there = [
+            queued
+            for partition in entity.partitions
+            for queued in partition.line.behind(entity.messages, 0)
+        ]
+        old = [queued for queued in there if self.is_old(queued, command.age)]
+        deletable = self.deletable(entity, old)
         count = self.namespace.choices.pick(
             "BATCH-18", range(min(command.count, len(deletable)), -1, -1)
         )
@@ -133,20 +140,16 @@ class Batches(Family):
         rules: tuple[v.RuleId, ...] = ("BATCH-15",)
         if count < command.count:
             rules += ("BATCH-18",)
-        rules += self.rules_of_kept(entity, command.age)
+        # These rules leave messages alone.
+        if any(queued.state in LOCKED_STATES for queued in entity.messages.values()):
+            rules += ("BATCH-16",)
+        if len(old) < len(there):
+            rules += ("BATCH-17",)
         return Answer(v.Deleted(count=count), rules=rules)
 
-    def rules_of_kept(self, entity: Entity, age: int | None) -> tuple[v.RuleId, ...]:
-        """BATCH-16, BATCH-17: return the rules by which a deletion leaves messages alone."""
-        there = entity.messages.values()
-        rules: tuple[v.RuleId, ...] = ()
-        if any(queued.state in LOCKED_STATES for queued in there):
-            rules += ("BATCH-16",)
-        if age is not None and not all(
-            self.namespace.has_passed(queued.enqueued_at + age) for queued in there
-        ):
-            rules += ("BATCH-17",)
-        return rules
+    def is_old(self, queued: QueuedMessage, age: int | None) -> bool:
+        """BATCH-17: return whether a message is old enough to be deleted."""
+        return age is None or self.namespace.has_passed(queued.enqueued_at + age, restarts=False)
 
     def check_deletion(self, entity: Entity, count: int) -> None:
         """BATCH-19, BATCH-20, LIFE-11: check that this many messages may be deleted."""
@@ -170,20 +173,14 @@ class Batches(Family):
         if entity.base.down and not self.namespace.prefers("LIFE-11", "deleted", to="refused"):
             raise self.rules.partitions.outage("LIFE-11")
 
-    def deletable(self, entity: Entity, age: int | None) -> list[Deletable]:
+    def deletable(self, entity: Entity, old: Sequence[QueuedMessage]) -> list[Deletable]:
         """BATCH-16, BATCH-17: return the unlocked messages that are old enough, oldest first.
 
         The documents do not say whether deferred and scheduled messages are deleted, too, nor when
         the time of a scheduled one begins.
         """
-        there = [
-            queued
-            for partition in entity.partitions
-            for queued in partition.line.behind(entity.messages, 0)
-            if age is None or self.namespace.has_passed(queued.enqueued_at + age)
-        ]
-        available: list[Deletable] = [queued for queued in there if queued.state is ACTIVE]
-        deferred = (queued for queued in there if queued.state is State.DEFERRED)
+        available: list[Deletable] = [queued for queued in old if queued.state is ACTIVE]
+        deferred = (queued for queued in old if queued.state is State.DEFERRED)
         aside: tuple[Deletable, ...] = (*deferred, *entity.scheduled.values())
         if aside and self.namespace.prefers("BATCH-15", "all", to="available"):
             return [*available, *aside]

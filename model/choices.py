@@ -85,8 +85,15 @@ class Choices(Protocol):
         """
         return next_one
 
-    def has_passed(self, moment: int, now: int) -> bool:
-        """Return whether a moment has passed; a judge of a real clock may know only about when."""
+    def has_passed(self, moment: int, now: int, *, restarts: bool) -> bool:  # noqa: ARG002
+        """Return whether a moment has passed; a judge of a real clock may know only about when.
+
+        Args:
+            moment: the moment in microseconds.
+            now: the model's present moment.
+            restarts: whether what ends then may begin anew after an outage (OUTAGE-CLOCK); a
+                message's age does not.
+        """
         return moment <= now
 
 

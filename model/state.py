@@ -338,9 +338,14 @@ class NamespaceState(Record):
         """Return whether the edition states a rule; where it is silent, a bus is free."""
         return rule not in self.profile.silent
 
-    def has_passed(self, moment: int | None) -> bool:
-        """Return whether a moment has passed; `None` is never."""
-        return moment is not None and self.choices.has_passed(moment, self.now)
+    def has_passed(self, moment: int | None, *, restarts: bool = True) -> bool:
+        """Return whether a moment has passed; `None` is never.
+
+        Args:
+            moment: the moment in microseconds.
+            restarts: whether what ends then may begin anew after an outage (OUTAGE-CLOCK).
+        """
+        return moment is not None and self.choices.has_passed(moment, self.now, restarts=restarts)
 
     def prefers(self, name: str, other: str, *, to: str) -> bool:
         """Return whether this bus does the other thing where a regular one does `to`."""

@@ -152,11 +152,8 @@ class OneMoreDeleted(Batches):
 class DeletedOnesStay(Batches):
     """A request reports deleted messages, and deletes none."""
 
-    def delete_batch(self, command: v.DeleteBatch, connection: str) -> Answer:
-        entity = self.rules.topics.receivable(command.queue)
-        self.check_deletion(entity, command.count)
-        deletable = self.deletable(entity, command.age)
-        return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
+    def remove(self, chosen: Deletable) -> None:
+        pass
 
 
 @mutant("BATCH-15", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
@@ -187,5 +184,5 @@ class LockedOnesDeleted(Batches):
 class NewOnesDeleted(Batches):
     """A request deletes messages of any age."""
 
-    def deletable(self, entity: Entity, age: int | None) -> list[Deletable]:
-        return super().deletable(entity, None)
+    def is_old(self, queued: QueuedMessage, age: int | None) -> bool:
+        return True

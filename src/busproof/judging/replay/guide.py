@@ -435,10 +435,15 @@ class Guide(Noting):
         """
         return self.is_refused() and self.take(name, (False, True), self.place)
 
-    def has_passed(self, moment: int, now: int) -> bool:
+    def has_passed(self, moment: int, now: int, *, restarts: bool) -> bool:
         """Return whether a moment has passed; at the moment itself, either answer is right."""
         first, last = self.window
-        late = self.slack + self.clocks.lateness(self.place or "", moment, STOPPED)
+        place = self.place or ""
+        late = self.slack + (
+            self.clocks.lateness(place, moment, STOPPED)
+            if restarts
+            else self.clocks.length(place, moment)
+        )
         if self.is_exact and self._is_released_near(moment, now):
             return self._has_outlived_lock(moment, now)
         if self.is_exact or moment + late < first or moment - self.slack > last:

@@ -38,6 +38,13 @@ class StoppedClocks:
         end = EVER if self._namespace.down.get(base) else now
         self._namespace.journal.put(self._outages, base, (first, end))
 
+    def length(self, path: str, moment: int) -> int:
+        """Return how long a clock may have stood still before a moment, in microseconds."""
+        outage = self._outages.get(base_path(path))
+        if outage is None or moment < outage[0]:
+            return 0
+        return outage[1] - outage[0]
+
     def lateness(self, path: str, moment: int, life: int) -> int:
         """Return how much later something may end that ends at a moment if clocks run on.
 

@@ -499,6 +499,10 @@ class Clock:
         if rule in PATIENT:
             is_elsewhere = path != getattr(event.command, "queue", "")
             is_given = is_shown and not isinstance(event.outcome, v.Peeked)
+            if isinstance(event.command, v.DeleteBatch) and body is not None:
+                # What is never shown again has most likely been deleted.
+                index = self._guide.index
+                is_given = not self._evidence.is_shown_after(index, path, body)
             return timer[0] <= now and is_given and (rule == "locks.end" or is_elsewhere)
         evidence, index = self._evidence, self._guide.index
         if rule == ACTIVATION and body is not None:
