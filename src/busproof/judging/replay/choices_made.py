@@ -1,11 +1,20 @@
 """Choices that the search has made at one event, and the way to the next untried combination."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 import attrs
 
-__all__ = ["Choice", "Place", "Script", "choices_that_matter", "next_script"]
+__all__ = [
+    "Choice",
+    "Place",
+    "Script",
+    "choices_that_matter",
+    "next_script",
+    "other_scripts",
+    "script_of",
+]
 
 Tag = Hashable
 """What a choice may matter to: `None` for everything, otherwise see `relevance`."""
@@ -18,6 +27,9 @@ WITHOUT_EFFECT: Final = frozenset({"ANSWER-LATE", "SCHEDULE-DELAY", "SIZE-04"})
 
 What is put off can still happen before the next event, and a described size changes nothing.
 """
+FEW: Final = 4
+"""Number of other ways in which each choice is made where one choice after the other is."""
+
 Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
 
@@ -67,9 +79,26 @@ def next_script(
     for last in range(len(made) - 1, -1, -1):
         choice = made[last]
         if choice.place + 1 < choice.count and (may_matter is None or may_matter(choice.tag)):
-            before = [(other.place, other.first) for other in made[:last]]
-            return [*before, (choice.place + 1, choice.first)]
+            return [*script_of(made[:last]), (choice.place + 1, choice.first)]
     return None
+
+
+def script_of(made: Sequence[Choice]) -> list[Place]:
+    """Return the script by which the same choices are made again."""
+    return [(choice.place, choice.first) for choice in made]
+
+
+def other_scripts(made: Sequence[Choice]) -> Iterator[list[Place]]:
+    """Yield scripts that make one of the choices otherwise, and leave those after it open.
+
+    Args:
+        made: the choices, each of which is made in at most `FEW` other ways.
+    """
+    for last in range(len(made) - 1, -1, -1):
+        choice = made[last]
+        others = (place for place in range(choice.count) if place != choice.place)
+        for place in islice(others, FEW):
+            yield [*script_of(made[:last]), (place, choice.first)]
 
 
 def choices_that_matter(made: Sequence[Choice]) -> tuple[Choice, ...]:

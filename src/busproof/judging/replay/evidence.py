@@ -282,6 +282,11 @@ class Evidence:
         """Return how many bytes were sent to a queue or topic, as far as sizes are known."""
         return self._bytes[base]
 
+    @property
+    def all_bytes_sent(self) -> int:
+        """How many bytes were sent to any queue or topic, as far as sizes are known."""
+        return sum(self._bytes.values())
+
     def witnessed(self, event: v.Event) -> int | None:
         """Return the partition that an event itself shows; `None` if it shows none."""
         return event.witness.partition if self.strict and event.witness is not None else None

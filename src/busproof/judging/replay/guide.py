@@ -85,6 +85,13 @@ class Places(Protocol):
         """Note a message that came, if its partition was guessed."""
 
 
+class Ways(Protocol):
+    """The forwarding that timers let go on (`timers`)."""
+
+    def hop_ahead(self, since: int, behind: Sequence[tuple[str, str]]) -> None:
+        """Forward at once what later answers show in front of what is about to arrive."""
+
+
 class Memory(Protocol):
     """What was there before a history began (`recollection`)."""
 
@@ -99,6 +106,7 @@ class Guide(Noting):
         bindings: the bus's numbers and tokens.
         caches: what front ends may have cached.
         places: the partitions that nothing has shown yet.
+        ways: the forwarding that timers let go on.
         sought: what a receive without an answer must have taken; `None` for any message.
         index: the index of the current event.
         made: the choices made for the current event.
@@ -134,6 +142,7 @@ class Guide(Noting):
 
     caches: FrontEnds
     places: Places
+    ways: Ways
 
     def __init__(
         self,
@@ -348,8 +357,8 @@ class Guide(Noting):
 
         Partitions that the history never mentions differ only in what they store. So one that
         stores most and one that stores least stand for all. The fuller one comes first, because a
-        peek may find an empty partition (PART-21), and one that is full last, unless the send is
-        refused.
+        peek may find an empty partition (PART-21), unless it may be full soon; and one that is full
+        comes last, unless the send is refused.
         """
         entity = self._namespace.entities.get(base)
         if entity is None or len(candidates) == 1:
@@ -357,7 +366,11 @@ class Guide(Noting):
         down = entity.down
         ever = self._evidence.ever_down.get(base, set())
         alike = [n for n in candidates if not self._evidence.is_mentioned(base, n)]
-        alike.sort(key=lambda n: (entity.partitions[n].bytes, entity.partitions[n].messages, n))
+
+        def filling(number: int) -> tuple[int, int]:
+            return entity.partitions[number].bytes, entity.partitions[number].messages
+
+        alike.sort(key=lambda n: (filling(n), n))
         apart = [n for n in candidates if self._evidence.is_mentioned(base, n)]
         stored = [n for n in alike if entity.partitions[n].messages]
         ranked = [*(stored[-1:] or alike[:1]), *(n for n in apart if n not in ever)]
@@ -368,6 +381,8 @@ class Guide(Noting):
         elif self.message is not None:
             room = entity.capacity - (self.message.size or 1)
             ranked.sort(key=lambda n: entity.partitions[n].bytes > room)
+            if self._evidence.all_bytes_sent >= entity.capacity:
+                ranked.sort(key=filling)
         return ranked
 
     def _partition_of_receive(self, path: str, count: int, fits: Fits) -> int | None:

@@ -289,13 +289,17 @@ class OpenTransactions(Transactions):
                 raise
 
     def deliver(self, buffered: BufferedSend) -> None:
-        """SEQ-07: tell which message is delivered."""
+        """SEQ-07: tell which message is delivered; it may go on before the next one is."""
         guide = guide_of(self)
+        since = self.namespace.timers.serial
         guide.delivered = buffered
         try:
             self._deliver(buffered)
         finally:
             guide.delivered = None
+        sends = self.namespace.transactions[guide.commit or ""].sends
+        behind = sends[sends.index(buffered) + 1 :]
+        guide.ways.hop_ahead(since, [(one.entity.path, one.message.body) for one in behind])
 
     def _deliver(self, buffered: BufferedSend) -> None:
         """TXN-12: deliver a message by the rules of its send or its commit, if it has a queue."""

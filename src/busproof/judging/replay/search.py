@@ -27,7 +27,14 @@ from busproof.judging.liveness import Patience
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
-from busproof.judging.replay.choices_made import Choice, Script, choices_that_matter, next_script
+from busproof.judging.replay.choices_made import (
+    Choice,
+    Script,
+    choices_that_matter,
+    next_script,
+    other_scripts,
+    script_of,
+)
 from busproof.judging.replay.conflicts import concerned_records, is_changed
 from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
@@ -263,6 +270,9 @@ class Search:
         # The readings before the event that fitted nowhere after the longest path, best first.
         self._doubted: dict[str, str] = {}
         self._last = -1
+        # The steps of the longest path, and how many steps of the path are not to be undone.
+        self._longest: list[tuple[int, Script]] = []
+        self._bottom = 0
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
@@ -388,7 +398,9 @@ class Search:
         if ended is Ended.GAVE_UP:
             self._begin_again()
             ended = self._searched(until, is_hasty=False)
-        if ended is Ended.GAVE_UP and self._is_found_hastily(budget):
+        if ended is Ended.GAVE_UP and (
+            self._is_found_hastily(budget) or self._is_found_otherwise(budget + half)
+        ):
             return Ended.EXPLAINED
         return ended
 
@@ -435,6 +447,66 @@ class Search:
         self._begin_again()
         return False
 
+    def _is_found_otherwise(self, budget: int) -> bool:
+        """Search along the longest path with one choice made otherwise, the latest ones first.
+
+        Going back step by step tries all that may follow a wrong guess before it comes to the
+        guess. Here each choice has only so many steps to show that it leads further; what does is
+        the longest path from then on.
+        """
+        while self.steps < budget:
+            path = self._longest
+            self._begin_again()
+            for index, script in path:
+                self.steps += 1
+                if not self._is_taken(index, script):
+                    return False
+            while self._frames:
+                frame = self._frames.pop()
+                self.namespace.journal.undo(frame.mark)
+                self._order.give_back(frame.index)
+                if self._leads_further(frame, budget):
+                    if self._order.is_complete:
+                        return True
+                    break
+                if self.steps >= budget:
+                    return False
+            else:
+                return False
+        return False
+
+    def _leads_further(self, before: Frame, budget: int) -> bool:
+        """Make each choice of a step otherwise; return whether the search then leads further."""
+        mark = self.namespace.journal.mark()
+        bottom = self._bottom = len(self._frames)
+        length = len(self._longest)
+        try:
+            for script in other_scripts(before.chosen):
+                if self.steps >= budget:
+                    return False
+                self.steps += 1
+                if self._is_taken(before.index, script):
+                    left = len(self._events.kept) - len(self._frames)
+                    until = min(budget, self.steps + left + DETOURS)
+                    ended = self._searched(until, is_hasty=True)
+                    if ended is Ended.EXPLAINED or len(self._longest) > length:
+                        return True
+                    while len(self._frames) > bottom:
+                        self._order.give_back(self._frames.pop().index)
+                self.namespace.journal.undo(mark)
+        finally:
+            self._bottom = 0
+        return False
+
+    def _is_taken(self, index: int, script: Script) -> bool:
+        """Take a step with these choices; return whether its answer agrees."""
+        mark = self.namespace.journal.mark()
+        if not self._attempt(index, script):
+            self.namespace.journal.undo(mark)
+            return False
+        self._add_frame(mark, Node((index,)))
+        return True
+
     def _begin_again(self) -> None:
         self.namespace.journal.undo(0)
         for frame in reversed(self._frames):
@@ -465,6 +537,7 @@ class Search:
             frame.mark -= mark
         self.furthest = 0
         self.longest_path = self.waiting = ()
+        self._longest = []
         self._dead.clear()
         self._shared.clear()
         self._climbed.clear()
@@ -511,32 +584,11 @@ class Search:
         while node is not None and not order.is_complete:
             mark = journal.mark()
             if self._descended(node, budget, is_hasty=is_hasty):
-                chosen = tuple(guide.made)
-                changed = len(journal.log) > mark
-                if changed and node.script:
+                if len(journal.log) > mark and node.script:
                     guide.remember()
-                made = chosen
-                if not changed:
-                    is_idle = has_no_effect(self._events[node.queue[0]])
-                    made = () if is_idle else choices_that_matter(chosen)
-                # What is noted for coverage is no change that another choice might have avoided.
-                rules = () if self._answer is None else shown_by(self._coverage, self._answer)
-                index, *others = node.queue
-                self._frames.append(
-                    Frame(
-                        mark,
-                        index,
-                        made,
-                        chosen,
-                        rules,
-                        others,
-                        node.blame,
-                        failed=node.failed,
-                    )
-                )
-                order.take(index)
+                self._add_frame(mark, node)
                 if is_hasty:
-                    self._learn(index)
+                    self._learn(node.queue[0])
                 self.furthest = max(self.furthest, len(self._frames))
                 node = Node(order.candidates())
                 known = None if is_hasty else self._known_dead_end()
@@ -555,11 +607,25 @@ class Search:
         # What was guessed before, when less was shown, might have been otherwise.
         return Ended.GAVE_UP if self.has_forgotten else Ended.IMPOSSIBLE
 
+    def _add_frame(self, mark: int, node: Node) -> None:
+        """Add the step that has just been taken from a node to the path."""
+        made = chosen = tuple(self._guide.made)
+        index, *others = node.queue
+        if len(self.namespace.journal.log) == mark:
+            is_idle = has_no_effect(self._events[index])
+            made = () if is_idle else choices_that_matter(chosen)
+        # What is noted for coverage is no change that another choice might have avoided.
+        rules = () if self._answer is None else shown_by(self._coverage, self._answer)
+        frame = Frame(mark, index, made, chosen, rules, others, node.blame, failed=node.failed)
+        self._frames.append(frame)
+        self._order.take(index)
+
     def _note_dead_end(self, node: Node) -> None:
         """Note the path to a dead end after which no path has gone further yet."""
         if not self.waiting or len(self._frames) > len(self.longest_path):
             self._doubt(self.stuck_at)
             self.longest_path = tuple(frame.index for frame in self._frames)
+            self._longest = [(frame.index, script_of(frame.chosen)) for frame in self._frames]
             self.waiting = tuple(node.failed) or (self.stuck_at,)
 
     def _descended(self, node: Node, budget: int, *, is_hasty: bool) -> bool:
@@ -605,7 +671,7 @@ class Search:
         top = self._climbed.get(due, len(frames))
         latest = {events[index].client: index for index in failed}
         until = len(journal.log)
-        while frames:
+        while len(frames) > self._bottom:
             frame = frames.pop()
             self._order.give_back(frame.index)
             for index in failed:
@@ -662,7 +728,7 @@ class Search:
         def may_matter(tag: object) -> bool:
             return blame.includes(tag, self._evidence)
 
-        while frames:
+        while len(frames) > self._bottom:
             frame = frames.pop()
             if frame.key is not None:
                 self._dead[frame.key] = blame

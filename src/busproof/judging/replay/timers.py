@@ -209,6 +209,7 @@ class Clock:
         self._bounded = frozenset(rule for rule, one in readings.items() if one == "bounded")
         self._earliest = observability.slack
         guide.slack = observability.slack
+        guide.ways = self
         self._timers = LooseTimers()
         namespace.timers = self._timers
         self._until = 0
@@ -403,17 +404,55 @@ class Clock:
             return
         uncertain = timers.uncertain
         namespace.journal.log += [(timers.restore, None, timer) for timer in due]
+        was_exact = self._guide.is_exact
         self._guide.is_exact = True
+        ordered = self._with_copies_first(self._in_likely_order(due))
         try:
-            for timer in self._with_copies_first(self._in_likely_order(due)):
+            for at, timer in enumerate(ordered):
+                since = timers.serial
                 self._fire_one(timer)
                 if timer[4] in MOVING:
                     self._guide.bindings.note_passing(now)
+                self.hop_ahead(since, [self._arrival(one) for one in ordered[at + 1 :]])
         finally:
-            self._guide.is_exact = False
+            self._guide.is_exact = was_exact
             timers.uncertain = timers.since = uncertain
         namespace.journal.touch(namespace)
         namespace.now = now
+
+    def hop_ahead(self, since: int, behind: Sequence[tuple[str, str]]) -> None:
+        """Forward at once what later answers show in front of what is about to arrive.
+
+        Args:
+            since: the serial number of the last timer that is none of theirs.
+            behind: the path and body of each message that is about to arrive.
+        """
+        timers = self._timers
+        while behind and timers.serial > since:
+            ahead = [
+                timer
+                for timer in timers.heap
+                if timer[3] > since and timer[4] == HOP and self._is_ahead(timer, behind)
+            ]
+            since = timers.serial
+            timers.heap = [timer for timer in timers.heap if timer not in ahead]
+            heapify(timers.heap)
+            timers.present.difference_update(map(key_of, ahead))
+            self._fire_all(sorted(ahead), self._namespace.now)
+
+    def _is_ahead(self, timer: Timer, behind: Sequence[tuple[str, str]]) -> bool:
+        """Return whether a message has come to one of its destinations before one of the others."""
+        arrived = self._evidence.number_on_arrival
+        entity, body = timer[5].entity, timer[5].message.body
+        passed: set[str] = set()
+        while (path := entity.settings.forward_to) and path not in passed:
+            passed.add(path)
+            own = arrived(path, body)
+            others = (arrived(path, other) for where, other in behind if where == path)
+            if own is not None and any(other is not None and other > own for other in others):
+                return True
+            entity = self._namespace.entities.get(path, entity)
+        return False
 
     def _fire_one(self, timer: Timer) -> None:
         namespace, timers, moment = self._namespace, self._timers, timer[0]
@@ -476,11 +515,15 @@ class Clock:
 
     def _number_on_arrival(self, timer: Timer) -> int | None:
         """Return the number that a message is shown with where its timer brings it, if it is."""
+        return self._evidence.number_on_arrival(*self._arrival(timer))
+
+    def _arrival(self, timer: Timer) -> tuple[str, str]:
+        """Return where a timer brings a message, and the message's body."""
         thing = timer[5]
         path = thing.entity.path
         target = {ACTIVATION: path, HOP: thing.entity.settings.forward_to}
-        there = target.get(timer[4], path + v.DEAD_LETTERS)
-        return self._evidence.number_on_arrival(there or "", thing.message.body)
+        body = getattr(getattr(thing, "message", None), "body", "")
+        return target.get(timer[4], path + v.DEAD_LETTERS) or "", body
 
     def _is_called_for(self, timer: Timer, event: v.Event) -> bool:
         """Return whether a timer most likely has fired before an event.
