@@ -45,6 +45,7 @@ class Choice:
         first: the index of the candidate that is tried first.
         tag: what the choice may matter to.
         value: the candidate, for the explanation of the execution.
+        is_partial: whether there were more candidates than are tried.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Choice:
     first: int
     tag: Tag
     value: object = None
+    is_partial: bool = False
 
     @property
     def taken(self) -> int:

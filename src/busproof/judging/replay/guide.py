@@ -251,8 +251,16 @@ class Guide(Noting):
         """Forget which choices of events before this one have worked."""
         self._worked = {place: at for place, at in self._worked.items() if place[0] >= index}
 
-    def take(self, name: str, options: Sequence[T], tag: object = None) -> T:
+    def take(
+        self, name: str, options: Sequence[T], tag: object = None, *, is_partial: bool = False
+    ) -> T:
         """Take one of the candidates: the one in the script, or else the best.
+
+        Args:
+            name: the rule or ambiguity that grants the freedom.
+            options: the candidates.
+            tag: what the choice may matter to.
+            is_partial: whether there are more candidates than these.
 
         Raises:
             NoWay: there is no candidate.
@@ -267,7 +275,7 @@ class Guide(Noting):
         if place >= count:
             raise NoWay(name)
         chosen = options[index_of(place, first)]
-        self.made.append(Choice(name, place, count, first, tag, chosen))
+        self.made.append(Choice(name, place, count, first, tag, chosen, is_partial))
         return chosen
 
     def _planned(self, at: int) -> Place:

@@ -262,6 +262,8 @@ class Search:
         self._trail = Trail()
         self._frames: list[Frame] = []
         self._dead: dict[Hashable, Relevance] = {}
+        # Whether a choice that may have mattered had more candidates than were tried.
+        self._left_out = False
         self._shared: dict[Hashable, Hashable] = {}
         self._answer: Answer | None = None
         # For events that fitted nowhere: how far the search has gone back, and what came sooner.
@@ -605,7 +607,8 @@ class Search:
         if node is not None:
             return Ended.EXPLAINED
         # What was guessed before, when less was shown, might have been otherwise.
-        return Ended.GAVE_UP if self.has_forgotten else Ended.IMPOSSIBLE
+        is_proof = not self.has_forgotten and not self._left_out
+        return Ended.IMPOSSIBLE if is_proof else Ended.GAVE_UP
 
     def _add_frame(self, mark: int, node: Node) -> None:
         """Add the step that has just been taken from a node to the path."""
@@ -652,6 +655,8 @@ class Search:
                 node.blame |= self._blame(index)
             journal.undo(mark)
             if following is None:
+                made = () if is_hasty else self._guide.made
+                self._left_out |= any(choice.is_partial for choice in made)
                 node.failed[index] = self._concerned(index) if is_hasty else set()
                 node.queue = node.queue[1:]
             node.script = following or ()
@@ -743,6 +748,9 @@ class Search:
                 return Node(frame.others, (), blame)
             if any(may_matter(choice.tag) for choice in frame.made):
                 blame |= frame.blame
+            self._left_out |= any(
+                choice.is_partial and may_matter(choice.tag) for choice in frame.made
+            )
         return None
 
     def _known_dead_end(self) -> Relevance | None:

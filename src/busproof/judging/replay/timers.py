@@ -646,7 +646,10 @@ class Clock:
                 sets.append(those(partial(_fires_or_is, other, now)))
         tag = base_path(queue) if queue else None
         distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
-        return self._guide.take("SCHEDULE-DELAY", list(distinct.values()), tag)
+        is_partial = len(ordered) > MOST_SUBSETS
+        return self._guide.take(
+            "SCHEDULE-DELAY", list(distinct.values()), tag, is_partial=is_partial
+        )
 
 
 def key_that_orders(message: v.Message) -> str | None:
