@@ -60,7 +60,7 @@ class LostAnswers:
         self._ask = ask
         self._random = random
         self._late: list[tuple[v.Command, str]] = []
-        self._calm = random.random() < CALM
+        self._calm: bool | None = None
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
         """Execute a command, or lose its answer; an earlier lost request may take effect first."""
@@ -68,6 +68,11 @@ class LostAnswers:
             self._ask(*self._late.pop(0))
         losable = isinstance(command, LOSABLE) and not self._calm
         if not losable or self._random.random() >= LOST:
+            return self._ask(command, connection)
+        if self._calm is None:
+            # Chosen as late as possible, because a seed begins many scenarios alike.
+            self._calm = self._random.random() < CALM
+        if self._calm:
             return self._ask(command, connection)
         fate = self._random.choice(("now", "later", "never"))
         if fate == "now":

@@ -4,7 +4,14 @@ import pytest
 
 from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
-from busproof.vocabulary.commands import AcceptNextSession, AdvanceClock, CreateQueue, Schedule
+from busproof.vocabulary.commands import (
+    AcceptNextSession,
+    AdvanceClock,
+    CreateQueue,
+    Receive,
+    Schedule,
+    Send,
+)
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done, Refused, Scheduled, SessionAccepted
 from busproof.vocabulary.profile import profile_for
@@ -37,3 +44,23 @@ def test_the_longest_lock_and_window_can_be_had_of_a_bus_whose_timers_go_wrong()
         bus.start(profile_for(load()))
         assert not isinstance(bus.do(longest, "c1").outcome, Refused)
         assert not isinstance(bus.do(beyond, "c1").outcome, Done)
+
+
+@pytest.mark.parametrize("policy", ["random", "hostile"])
+def test_answers_depend_on_the_seed_and_the_commands_since_the_start(policy: str) -> None:
+    """Whatever the bus was asked before: a scenario is repeated by any worker."""
+    profile = profile_for(load())
+    commands = (
+        CreateQueue(queue="q"),
+        *(Send(queue="q", message=Message(body=f"m{number}")) for number in range(9)),
+        *(Receive(queue="q") for _ in range(9)),
+    )
+
+    def answers(bus: ModelAdapter) -> list[str]:
+        bus.start(profile)
+        return [repr(bus.do(command, "c1")) for command in commands]
+
+    used = ModelAdapter(policy=policy, seed=1)
+    first = answers(used)
+    assert first == answers(used)
+    assert first != answers(ModelAdapter(policy=policy, seed=2))
