@@ -374,23 +374,18 @@ class Guide(Noting):
         down = entity.down
         ever = self._evidence.ever_down.get(base, set())
         alike = [n for n in candidates if not self._evidence.is_mentioned(base, n)]
-
-        def filling(number: int) -> tuple[int, int]:
-            return entity.partitions[number].bytes, entity.partitions[number].messages
-
-        alike.sort(key=lambda n: (filling(n), n))
+        alike.sort(key=lambda n: (entity.partitions[n].bytes, entity.partitions[n].messages, n))
         apart = [n for n in candidates if self._evidence.is_mentioned(base, n)]
         stored = [n for n in alike if entity.partitions[n].messages]
-        ranked = [*(stored[-1:] or alike[:1]), *(n for n in apart if n not in ever)]
+        fullest = [] if self._evidence.all_bytes_sent >= entity.capacity else stored[-1:]
+        ranked = [*(fullest or alike[:1]), *(n for n in apart if n not in ever)]
         ranked += [n for n in apart if n in ever]
-        ranked += [n for n in alike[:1] if n not in ranked]
+        ranked += [n for n in (*alike[:1], *stored[-1:]) if n not in ranked]
         if self._event is not None and isinstance(self._event.outcome, v.Refused):
             ranked.sort(key=lambda n: n not in down)
         elif self.message is not None:
             room = entity.capacity - (self.message.size or 1)
             ranked.sort(key=lambda n: entity.partitions[n].bytes > room)
-            if self._evidence.all_bytes_sent >= entity.capacity:
-                ranked.sort(key=filling)
         return ranked
 
     def _partition_of_receive(self, path: str, count: int, fits: Fits) -> int | None:
