@@ -426,7 +426,7 @@ class Evidence:
             return False
         # Copies of a message that a topic takes are numbered by each subscription.
         return any(
-            self._is_before(self._active.get((place, body)), self._active.get((place, one.body)))
+            self.is_before(self._active.get((place, body)), self._active.get((place, one.body)))
             for place in self._copies.get((base_path(path), body), ())
             for one in messages_of(event.command)
         )
@@ -441,9 +441,9 @@ class Evidence:
             for one in messages_of(event.command)
             if (place, body) in self._active
         ]
-        return any(other is None or self._is_before(own, other) for own, other in numbers)
+        return any(other is None or self.is_before(own, other) for own, other in numbers)
 
-    def _is_before(self, own: int | None, other: int | None) -> bool:
+    def is_before(self, own: int | None, other: int | None) -> bool:
         """SEQ-01: return whether one number surely was assigned before another one."""
         if own is None or other is None:
             return False

@@ -443,15 +443,12 @@ class Clock:
     def _is_ahead(self, timer: Timer, behind: Sequence[tuple[str, str]]) -> bool:
         """Return whether a message has come to one of its destinations before one of the others."""
         arrived = self._evidence.number_on_arrival
-        entity, body = timer[5].entity, timer[5].message.body
-        passed: set[str] = set()
-        while (path := entity.settings.forward_to) and path not in passed:
-            passed.add(path)
+        first, body = self._arrival(timer)
+        for path in self._way_from(first):
             own = arrived(path, body)
             others = (arrived(path, other) for where, other in behind if where == path)
             if own is not None and any(other is not None and other > own for other in others):
                 return True
-            entity = self._namespace.entities.get(path, entity)
         return False
 
     def _fire_one(self, timer: Timer) -> None:
@@ -514,8 +511,30 @@ class Clock:
         return ordered
 
     def _number_on_arrival(self, timer: Timer) -> int | None:
-        """Return the number that a message is shown with where its timer brings it, if it is."""
-        return self._evidence.number_on_arrival(*self._arrival(timer))
+        """Return the first number that a message is shown with on the way that its timer opens."""
+        place = self._place_on_arrival(timer)
+        return None if place is None else place[1]
+
+    def _place_on_arrival(self, timer: Timer) -> tuple[str, int] | None:
+        """Return where a message is shown first on the way that its timer opens, if it is."""
+        if timer[4] not in ARRIVING:
+            return None
+        path, body = self._arrival(timer)
+        for place in self._way_from(path):
+            number = self._evidence.number_on_arrival(place, body)
+            if number is not None:
+                return place, number
+        return None
+
+    def _way_from(self, path: str) -> list[str]:
+        """Return an entity and those to which it forwards, one after the other."""
+        way: dict[str, None] = {}
+        onward: str | None = path
+        while onward is not None and onward not in way:
+            way[onward] = None
+            entity = self._namespace.entities.get(onward)
+            onward = None if entity is None else entity.settings.forward_to
+        return list(way)
 
     def _arrival(self, timer: Timer) -> tuple[str, str]:
         """Return where a timer brings a message, and the message's body."""
@@ -596,6 +615,26 @@ class Clock:
             if other is not thing
         )
 
+    def _with_earlier(
+        self, chosen: tuple[Timer, ...], nominal: tuple[Timer, ...]
+    ) -> tuple[Timer, ...]:
+        """Return timers, with those whose messages later answers show in front of theirs."""
+        if len(chosen) == len(nominal) or not chosen:
+            return chosen
+        arrivals = [self._place_on_arrival(timer) for timer in chosen]
+
+        def is_earlier(timer: Timer) -> bool:
+            own = self._place_on_arrival(timer)
+            return own is not None and any(
+                other is not None
+                and own[0] == other[0]
+                and self._evidence.is_before(own[1], other[1])
+                for other in arrivals
+            )
+
+        earlier = [timer for timer in nominal if timer not in chosen and is_earlier(timer)]
+        return tuple(sorted((*chosen, *earlier), key=lambda timer: (timer[0], timer[3])))
+
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
         now = self._namespace.now
@@ -624,8 +663,10 @@ class Clock:
         queue = getattr(event.command, "queue", "")
         nominal = those(lambda timer: timer[0] <= now)
         unseen = tuple(timer for timer in nominal if not is_missing(timer))
+        called_for = those(is_called_for)
         sets = [
-            those(is_called_for),
+            self._with_earlier(called_for, nominal),
+            called_for,
             those(lambda timer: timer[0] <= now and not is_late(timer)),
             *((unseen,) if self._guide.finds_nothing else ()),
             nominal,
