@@ -167,7 +167,6 @@ class Search:
         steps: how many events were executed so far.
         furthest: the most events that any path explained.
         stuck_at: the index of the event that fitted nowhere after the longest path.
-        longest_path: the indices of the events of the longest path that ended there.
         waiting: the events that could have come next there.
     """
 
@@ -278,7 +277,6 @@ class Search:
         self.steps = 0
         self.furthest = 0
         self.stuck_at = 0
-        self.longest_path: tuple[int, ...] = ()
         self.waiting: tuple[int, ...] = ()
 
     @property
@@ -288,6 +286,11 @@ class Search:
         for frame in self._frames:
             trail.add(frame.index, frame.rules, self._events[frame.index])
         return trail
+
+    @property
+    def longest_path(self) -> tuple[int, ...]:
+        """The indices of the events of the longest path, which ended at `stuck_at`."""
+        return tuple(index for index, _ in self._longest)
 
     @property
     def has_forgotten(self) -> bool:
@@ -538,8 +541,8 @@ class Search:
         for frame in frames:
             frame.mark -= mark
         self.furthest = 0
-        self.longest_path = self.waiting = ()
         self._longest = []
+        self.waiting = ()
         self._dead.clear()
         self._shared.clear()
         self._climbed.clear()
@@ -625,9 +628,8 @@ class Search:
 
     def _note_dead_end(self, node: Node) -> None:
         """Note the path to a dead end after which no path has gone further yet."""
-        if not self.waiting or len(self._frames) > len(self.longest_path):
+        if not self.waiting or len(self._frames) > len(self._longest):
             self._doubt(self.stuck_at)
-            self.longest_path = tuple(frame.index for frame in self._frames)
             self._longest = [(frame.index, script_of(frame.chosen)) for frame in self._frames]
             self.waiting = tuple(node.failed) or (self.stuck_at,)
 
