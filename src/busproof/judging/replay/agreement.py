@@ -276,16 +276,18 @@ class Agreement:
             return False
         used: set[Numbered] = set()
         latest: dict[int, QueuedMessage] = {}
+        is_peeked = self._evidence.is_peeked_after(self._guide.index, entity.path)
         for view, fitting in zip(views, candidates, strict=True):
             options = [one for one in fitting if one not in used and self._is_in_order(one, latest)]
             if not used and self._evidence.strict and self._guide.memory is None:
                 options = [one for one in options if self._may_come_first(entity, command, one)]
-            options = self._bindings.by_likelihood(options, view.sequence_number)
+            number = view.sequence_number
+            options = self._bindings.by_likelihood(options, number, is_peeked=is_peeked)
             record = self._guide.take("LIFE-07", options, entity.path)
             used.add(record)
             if isinstance(record, QueuedMessage):
                 latest[record.partition] = record
-            if not self._bindings.bind_number(record, view.sequence_number):
+            if not self._bindings.bind_number(record, number):
                 return False
         return True
 

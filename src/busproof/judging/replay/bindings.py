@@ -440,15 +440,22 @@ class Bindings:
         places = range(bisect_left(line, (last + 1, -1, 0)), len(line))
         return next((place for place in places if line[place][2] > last), len(line))
 
-    def by_likelihood(self, records: Sequence[Record], number: int | None) -> list[Record]:
+    def by_likelihood(
+        self, records: Sequence[Record], number: int | None, *, is_peeked: bool
+    ) -> list[Record]:
         """Return messages that may have a number of the bus, the most likely one first.
 
         Most buses number the messages of a partition without gaps, as the model does. So the
         message is likely as far from its neighbours as its number is from theirs.
+
+        Args:
+            records: the messages.
+            number: the number.
+            is_peeked: whether a later answer shows in which order messages have come.
         """
         if len(records) < 2:
             return list(records)
-        if all(record not in self._orders_of for record in records):
+        if not is_peeked and all(record not in self._orders_of for record in records):
             records = self._distinct(records)
         if number is None:
             return list(records)

@@ -112,6 +112,7 @@ class Evidence:
         self._works: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._fails: dict[tuple[str, str | None], set[int]] = defaultdict(set)
         self._last_receive: dict[tuple[str, str], int] = {}
+        self._last_peek: dict[str, int] = {}
         self._described: dict[str, set[int]] = defaultdict(set)
         self._bytes: Counter[str] = Counter()
         self.dead_counts_begin_anew: bool | None = None
@@ -241,6 +242,8 @@ class Evidence:
                 self._described[path].add(size)
             case v.TopicDescribed(description=v.TopicDescription(topic=path, max_size=int(size))):
                 self._described[path].add(size)
+        if isinstance(event.outcome, v.Peeked) and len(event.outcome.messages) > 1:
+            self._last_peek[queue] = index
         receiver = None if isinstance(event.command, v.Peek) else event.connection
         if isinstance(event.command, v.Receive | v.ReceiveBatch):
             self._last_receive[queue, event.connection] = index
@@ -385,6 +388,10 @@ class Evidence:
         is_empty = any(at > index for at in self._empty.get(path, ())[-1:])
         return is_empty and not self.is_shown_after(index, path, body)
 
+    def is_peeked_after(self, index: int, path: str) -> bool:
+        """Return whether a peek shows after an event in which order messages have come."""
+        return self._last_peek.get(path, -1) > index
+
     def is_late(self, index: int, path: str, body: str) -> bool:
         """Return whether an entity gives a body later, after it had nothing to give."""
         given = self._given.get((path, body))
@@ -432,9 +439,14 @@ class Evidence:
         )
 
     def may_have_come_before(self, path: str, body: str, event: v.Event) -> bool:
-        """Return whether nothing shows that a message came after one that is sent now."""
+        """Return whether nothing shows that a message came after one that is sent now.
+
+        The numbers of messages that look alike show nothing of it.
+        """
         if getattr(event.command, "queue", "") != path:
             return False
+        if any(one.body == body for one in messages_of(event.command)):
+            return self.is_numbered(path, body)
         numbers = [
             (self._active[place, body], self._active.get((place, one.body)))
             for place in self._copies.get((base_path(path), body), ())

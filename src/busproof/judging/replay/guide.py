@@ -630,7 +630,10 @@ class Guide(Noting):
                 wanted.remove(queued)
             if not wanted:
                 break
-        return self.bindings.by_likelihood(fitting, view.sequence_number)
+        is_peeked = bool(fitting) and self._evidence.is_peeked_after(
+            self.index, fitting[0].entity.path
+        )
+        return self.bindings.by_likelihood(fitting, view.sequence_number, is_peeked=is_peeked)
 
     def _received_at_once(self, candidates: list[int]) -> list[int]:
         """BATCH-12: return how many messages the answer shows."""
