@@ -233,17 +233,15 @@ class Evidence:
             del self._of_key[base, key]
 
     def _note_answer(self, index: int, queue: str, event: v.Event) -> None:
-        if isinstance(event.outcome, v.Empty):
-            self._empty[queue].append(index)
+        match event.outcome:
+            case v.Empty():
+                self._empty[queue].append(index)
+            case v.Peeked(messages=(_, _, *_)):
+                self._last_peek[queue] = index
+            case v.Described() | v.TopicDescribed():
+                self._note_size(event.outcome.description)
         if isinstance(event.command, v.CancelScheduled) and isinstance(event.outcome, v.Done):
             self._cancelled[queue, event.command.sequence_number] = index
-        match event.outcome:
-            case v.Described(description=v.QueueDescription(queue=path, max_size=int(size))):
-                self._described[path].add(size)
-            case v.TopicDescribed(description=v.TopicDescription(topic=path, max_size=int(size))):
-                self._described[path].add(size)
-        if isinstance(event.outcome, v.Peeked) and len(event.outcome.messages) > 1:
-            self._last_peek[queue] = index
         receiver = None if isinstance(event.command, v.Peek) else event.connection
         if isinstance(event.command, v.Receive | v.ReceiveBatch):
             self._last_receive[queue, event.connection] = index
@@ -266,6 +264,13 @@ class Evidence:
                 self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
             if view.sequence_number is not None and self.numbers_show_partitions:
                 self._note_place(queue, view, view.sequence_number)
+
+    def _note_size(self, description: v.QueueDescription | v.TopicDescription) -> None:
+        match description:
+            case v.QueueDescription(queue=path, max_size=int(size)):
+                self._described[path].add(size)
+            case v.TopicDescription(topic=path, max_size=int(size)):
+                self._described[path].add(size)
 
     def _note_run(self, index: int, event: v.Event) -> None:
         """Note with which event a series of receives began: of one receiver, at one moment."""
