@@ -578,7 +578,10 @@ class Clock:
             ):
                 return False
             if evidence.first_active(path, body) is not None:
-                return is_shown or evidence.came_before(path, body, event)
+                # What the update changes, it most likely changes for later messages alone.
+                is_updated = isinstance(event.command, v.UpdateQueue) and timer[0] <= now
+                is_before = is_updated or evidence.came_before(path, body, event)
+                return is_shown or is_before
         if rule == "duplicates.forget":
             fate = evidence.fate_of_copy(index, path, thing.name[1], event)
             return timer[0] <= now if fate is None else fate

@@ -383,7 +383,9 @@ class WatchedTopics(Topics):
             return known
         count = len(subscription.partitions)
         shown = guide.places_of_copy(subscription.path, copy.body, count)
-        places = list(dict.fromkeys((*shown, usual)))
+        # Of copies that look alike, the first is the one that is seen first.
+        earlier = sum(1 for _ in guide.bindings.ever(subscription.path, copy.body))
+        places = list(dict.fromkeys((*shown[earlier:], usual, *shown)))
         place = guide.take("SUBSCRIPTION-PARTITIONS", places, subscription.base.path)
         if key is not None:
             guide.bindings.note_home_of_copies(subscription, key, place)
