@@ -440,6 +440,19 @@ class Guide(Noting):
             is_refused = is_usual
         return self.take(name, (True, False) if is_refused else (False, True), self.place)
 
+    def has_come_to(self, path: str) -> bool | None:
+        """Return whether what a timer brings to an entity is found there; `None` if nobody looks.
+
+        Args:
+            path: the entity.
+        """
+        if not self.is_exact or not isinstance(self.firing, QueuedMessage):
+            return None
+        body = self.firing.message.body
+        if self._evidence.is_shown_after(self.index - 1, path, body):
+            return True
+        return False if self._evidence.is_hidden_after(self.index - 1, path, body) else None
+
     def is_refused(self) -> bool:
         """Return whether the recorded answer is a refusal, or lost and perhaps one."""
         return self._event is not None and isinstance(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from busproof import vocabulary as v
 from busproof.judging.replay.guide import Guide
 from busproof.model.ambiguities import FullPartition, KbBytes
+from busproof.model.life_cycle import State
 from busproof.model.limits import LARGEST, Limits
 from busproof.model.sizes import GB, Sizes
 from busproof.model.state import Entity, NamespaceState
@@ -210,13 +211,23 @@ class TolerantSizes(Sizes):
         has_room_somewhere = sum(ever) + margin <= least * count
         if (has_room_here or reading is FullPartition.POOLED) and has_room_somewhere:
             return True
-        is_full = entity.partitions[partition].bytes >= entity.capacity or (
-            self.used(entity) >= entity.capacity * count
+        onward = self._going_on(entity)
+        is_full = entity.partitions[partition].bytes - onward >= entity.capacity or (
+            self.used(entity) - onward >= entity.capacity * count
         )
         if is_full and self._is_bounded(entity) and self._is_filled(entity, partition):
             return super().has_room(entity, partition, size // copies)
         taken = entity.partitions[partition].bytes + size // copies
-        return not self._guide.choose_refusal("SIZE-07", is_usual=taken > entity.capacity)
+        came = self._guide.has_come_to(entity.path)
+        is_usual = taken > entity.capacity if came is None else not came
+        return not self._guide.choose_refusal("SIZE-07", is_usual=is_usual)
+
+    def _going_on(self, entity: Entity) -> int:
+        """Return the bytes of what is to be forwarded, which may have gone by now."""
+        if entity.settings.forward_to is None:
+            return 0
+        waiting = (one for one in entity.messages.values() if one.state is State.SCHEDULED)
+        return sum(one.message.size or 0 for one in waiting)
 
     def _is_filled(self, entity: Entity, partition: int) -> bool:
         """Return whether what is in a partition surely is there.
