@@ -421,7 +421,7 @@ class Clock:
         namespace.now = now
 
     def hop_ahead(self, since: int, behind: Sequence[tuple[str, str]]) -> None:
-        """Forward at once what later answers show in front of what is about to arrive.
+        """Forward at once, or not, what later answers show in front of what is about to arrive.
 
         Args:
             since: the serial number of the last timer that is none of theirs.
@@ -435,6 +435,10 @@ class Clock:
                 if timer[3] > since and timer[4] == HOP and self._is_ahead(timer, behind)
             ]
             since = timers.serial
+            if not ahead or not self._guide.take(
+                "SCHEDULE-DELAY", (tuple(ahead), ()), base_path(behind[0][0])
+            ):
+                return
             timers.heap = [timer for timer in timers.heap if timer not in ahead]
             heapify(timers.heap)
             timers.present.difference_update(map(key_of, ahead))
