@@ -85,7 +85,7 @@ class Choices(Protocol):
         """
         return next_one
 
-    def has_passed(self, moment: int, now: int, *, restarts: bool) -> bool:  # noqa: ARG002
+    def has_passed(self, moment: int, now: int, *, restarts: bool) -> bool:
         """Return whether a moment has passed; a judge of a real clock may know only about when.
 
         Args:
