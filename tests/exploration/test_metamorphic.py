@@ -110,7 +110,8 @@ def test_no_way_accuses_a_conforming_bus(policy: str) -> None:
     ends = Counter(record.verdict for record in records if isinstance(record, Ended))
     # The hostile policy leaves so much open that the judge gives up now and then.
     given_up = ends.pop(ScenarioVerdict.INCONCLUSIVE, 0)
-    assert given_up <= (0.1 * ends[ScenarioVerdict.PASSED] if policy == "hostile" else 0)
+    most = {"random": 0.01, "hostile": 0.1}.get(policy, 0) * ends[ScenarioVerdict.PASSED]
+    assert given_up <= max(most, 1 if most else 0)
     assert {ScenarioVerdict.PASSED} == set(ends)
     assert len(records) > 1_000
 
