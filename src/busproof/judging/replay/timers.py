@@ -7,7 +7,7 @@ that must have fired do, and of those that may have, a choice says which.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from heapq import heapify, heappop
 from itertools import islice
@@ -56,6 +56,8 @@ EXACT: Final[Window] = (0, 0)
 ACTIVATION: Final = "scheduling.activate"
 ARRIVING: Final = (ACTIVATION, HOP, DEAD, "expiry.end", "locks.end")
 """Rules of timers after which a message may arrive somewhere, and get a number."""
+TO_DEAD_LETTERS: Final = (DEAD, "expiry.end", "locks.end")
+"""Rules of timers after which a message may become a dead letter."""
 LEAVING: Final = (HOP, TOO, AGAIN, DEAD)
 """Rules of timers after which a message is not where it was."""
 TimerKey = tuple[int, str, Any]
@@ -85,28 +87,38 @@ def reading_of(profile: v.Profile, ambiguity: str) -> str:
     return profile.readings.get(ambiguity, "bounded") if ambiguity else "unbounded"
 
 
-def is_on_the_way_to(path: str, timer: Timer, namespace: Namespace) -> bool:
-    """Return whether what a timer moves may arrive at an entity."""
+def body_of(timer: Timer) -> str:
+    """Return the body of the message that a timer is about; empty if it is about something else."""
+    return getattr(getattr(timer[5], "message", None), "body", "")
+
+
+def target_of(timer: Timer) -> str:
+    """Return the path of the entity to which a timer brings a message; empty if there is none."""
     entity: Entity = timer[5].entity
-    first: Entity | None = entity
     if timer[4] in (HOP, TOO, AGAIN):
-        first = namespace.entities.get(entity.settings.forward_to or "")
-    elif timer[4] == DEAD:
-        first = entity.dead_letters
-    waiting = [] if first is None else [first]
-    passed: set[Entity] = set()
+        return entity.settings.forward_to or ""
+    return entity.path + v.DEAD_LETTERS if timer[4] in TO_DEAD_LETTERS else entity.path
+
+
+def way_from(path: str, namespace: Namespace) -> Iterator[str]:
+    """Yield the path of an entity, and those of all to which it forwards or that it has."""
+    waiting = [path]
+    passed: set[str] = set()
     while waiting:
         one = waiting.pop()
-        if one.path == path:
-            return True
         if one in passed:
             continue
         passed.add(one)
-        waiting += one.subscriptions or ()
-        onward = namespace.entities.get(one.settings.forward_to or "")
-        if onward is not None:
-            waiting.append(onward)
-    return False
+        yield one
+        entity = namespace.entities.get(one)
+        if entity is not None:
+            waiting += (subscription.path for subscription in entity.subscriptions or ())
+            waiting += filter(None, (entity.settings.forward_to,))
+
+
+def is_on_the_way_to(path: str, timer: Timer, namespace: Namespace) -> bool:
+    """Return whether what a timer moves may arrive at an entity."""
+    return path in way_from(target_of(timer), namespace)
 
 
 def _fires_or_is(other: Timer, now: int, timer: Timer) -> bool:
@@ -413,7 +425,7 @@ class Clock:
                 self._fire_one(timer)
                 if timer[4] in MOVING:
                     self._guide.bindings.note_passing(now)
-                self.hop_ahead(since, [self._arrival(one) for one in ordered[at + 1 :]])
+                self.hop_ahead(since, [(target_of(one), body_of(one)) for one in ordered[at + 1 :]])
         finally:
             self._guide.is_exact = was_exact
             timers.uncertain = timers.since = uncertain
@@ -447,9 +459,8 @@ class Clock:
     def _is_ahead(self, timer: Timer, behind: Sequence[tuple[str, str]]) -> bool:
         """Return whether a message has come to one of its destinations before one of the others."""
         arrived = self._evidence.number_on_arrival
-        first, body = self._arrival(timer)
-        for path in self._way_from(first):
-            own = arrived(path, body)
+        for path in way_from(target_of(timer), self._namespace):
+            own = arrived(path, body_of(timer))
             others = (arrived(path, other) for where, other in behind if where == path)
             if own is not None and any(other is not None and other > own for other in others):
                 return True
@@ -523,30 +534,12 @@ class Clock:
         """Return where a message is shown first on the way that its timer opens, if it is."""
         if timer[4] not in ARRIVING:
             return None
-        path, body = self._arrival(timer)
-        for place in self._way_from(path):
+        body = body_of(timer)
+        for place in way_from(target_of(timer), self._namespace):
             number = self._evidence.number_on_arrival(place, body)
             if number is not None:
                 return place, number
         return None
-
-    def _way_from(self, path: str) -> list[str]:
-        """Return an entity and those to which it forwards, one after the other."""
-        way: dict[str, None] = {}
-        onward: str | None = path
-        while onward is not None and onward not in way:
-            way[onward] = None
-            entity = self._namespace.entities.get(onward)
-            onward = None if entity is None else entity.settings.forward_to
-        return list(way)
-
-    def _arrival(self, timer: Timer) -> tuple[str, str]:
-        """Return where a timer brings a message, and the message's body."""
-        thing = timer[5]
-        path = thing.entity.path
-        target = {ACTIVATION: path, HOP: thing.entity.settings.forward_to}
-        body = getattr(getattr(thing, "message", None), "body", "")
-        return target.get(timer[4], path + v.DEAD_LETTERS) or "", body
 
     def _is_called_for(self, timer: Timer, event: v.Event) -> bool:
         """Return whether a timer most likely has fired before an event.
@@ -599,11 +592,8 @@ class Clock:
 
     def _is_missing(self, timer: Timer, body: str) -> bool:
         """Return whether nothing is found later where a timer brings a message."""
-        entity = timer[5].entity
-        targets = dict.fromkeys((HOP, TOO, AGAIN), entity.settings.forward_to)
-        target = {**targets, DEAD: entity.path + v.DEAD_LETTERS}.get(timer[4])
-        index = self._guide.index
-        return target is not None and (
+        target, index = target_of(timer), self._guide.index
+        return timer[4] in LEAVING and (
             self._evidence.is_late(index, target, body)
             or self._evidence.is_hidden_after(index - 1, target, body)
         )
