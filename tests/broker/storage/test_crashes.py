@@ -25,6 +25,8 @@ pytestmark = pytest.mark.slow
 
 KILLS = 150 if FULL else 4
 CHECKPOINTS = 50 if FULL else 2
+MOST_ROUNDS = 4
+"""How often all are tried until enough kills fall within one; a busy machine delays the others."""
 SLACK = MICROSECONDS // 2
 
 
@@ -94,12 +96,14 @@ def test_a_kill_within_a_checkpoint_loses_and_doubles_nothing(
     """A log may be in the database wholly, in part or not at all, and still be there or not."""
     ended = tmp_path / "ended"
     cut = 0
-    for number in range(CHECKPOINTS):
+    for number in range(MOST_ROUNDS * CHECKPOINTS):
         ended.unlink(missing_ok=True)
-        part = number / CHECKPOINTS
+        part = number % CHECKPOINTS / CHECKPOINTS
         round_with_death(victim, number, checkpointing(number=2, part=part, ended=ended))
         cut += not ended.exists()
-    assert cut > CHECKPOINTS // 4
+        if number + 1 >= CHECKPOINTS and cut > CHECKPOINTS // 4:
+            return
+    pytest.fail(f"{cut} kills came before their checkpoint had ended")
 
 
 def round_with_death(
