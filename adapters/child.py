@@ -68,12 +68,19 @@ class Child:
             raise Broken(_not_started(arguments[0], error)) from None
         self._kill = weakref.finalize(self, _kill, self._process)
         self._pending = bytearray()
+        self._has_answered = False
         self._in, self._out = _descriptors(self._process)
 
-    def check_silence(self) -> None:
-        """Raise `Broken` if the child wrote anything without a request."""
+    def check_silence(self, name: str) -> None:
+        """Raise `Broken` if the child wrote anything without a request, or has ended.
+
+        Args:
+            name: the request that comes next; a child that has ended before its first one never
+                answered it.
+        """
         if not self._pending and _ready(self._out, select.POLLIN, Deadline(0)):
-            self._pending += self._chunk("between two requests")
+            when = "between two requests" if self._has_answered else f"before it answered {name}"
+            self._pending += self._chunk(when)
         if self._pending:
             raise Broken(
                 f"wrote a line that nobody asked for, {excerpt(bytes(self._pending))}: it must "
@@ -91,7 +98,9 @@ class Child:
             except BlockingIOError:
                 continue
             except BrokenPipeError:
-                raise Broken(f"{self._ending()} before it read {name}") from None
+                ending = self._ending()
+                missed = "read" if self._process.poll() is None else "answered"
+                raise Broken(f"{ending} before it {missed} {name}") from None
 
     def receive(self, name: str, deadline: Deadline) -> bytes:
         """Return the next line without its end; raise `Broken` if it is late."""
@@ -103,6 +112,7 @@ class Child:
             self._pending += self._chunk(f"before it answered {name}")
         if end < 0 or end > LIMIT:
             raise Broken(f"answered {name} with a line of more than {LIMIT} bytes")
+        self._has_answered = True
         line = bytes(self._pending[:end])
         del self._pending[: end + 1]
         return line

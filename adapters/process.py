@@ -119,7 +119,7 @@ class ProcessAdapter:
         deadline = deadline or Deadline(self._timeout)
         called = f"request {request.id} ({name})"
         try:
-            child.check_silence()
+            child.check_silence(called)
             child.send(protocol.encode(request), called, deadline)
             return _decode(child.receive(called, deadline), kind, request.id, called)
         except Broken as broken:

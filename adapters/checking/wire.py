@@ -57,7 +57,7 @@ class _Line:
         sent = one_line(line.decode())
         deadline = Deadline(self._timeout)
         try:
-            self.child.check_silence()
+            self.child.check_silence(kind)
             self.child.send(line, kind, deadline)
             came = self.child.receive(kind, deadline)
         except Broken as broken:
@@ -70,7 +70,7 @@ class _Line:
         """Raise `Wrong` if the child process writes anything without a request."""
         time.sleep(QUIET)
         try:
-            self.child.check_silence()
+            self.child.check_silence("a request")
         except Broken as broken:
             raise Wrong(f"it {broken}") from None
 

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from children import CHILD, IMPATIENCE, PEEK, PROFILE, Make, pid_of, use
 
 from busproof import vocabulary as v
+from busproof.adapters.child import Broken, Child, Deadline
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
 from busproof.vocabulary.capabilities import Capability
@@ -152,6 +154,18 @@ def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
     adapter._child._process.wait()
     with pytest.raises(AdapterError, match="was killed by SIGKILL between two requests"):
         adapter.do(PEEK, "c1")
+
+
+def test_an_end_before_the_first_request_is_no_end_between_two() -> None:
+    """Whether it is noticed before the request is written or then."""
+    child = Child([sys.executable, "-c", "raise SystemExit(3)"])
+    child._process.wait()
+    said = "ended with exit code 3 before it answered hello"
+    with pytest.raises(Broken, match=said):
+        child.check_silence("hello")
+    with pytest.raises(Broken, match=said):
+        child.send(b"{}\n", "hello", Deadline(1))
+    child.end()
 
 
 @pytest.mark.slow
