@@ -407,8 +407,8 @@ Feature: Time to live
     @TTL-12
     Scenario Outline: A scheduled message begins to live when it is due
       Given a <kind> queue
-      And a message without key was scheduled in 120 seconds, to live for 60 seconds
-      When 120 seconds pass
+      And a message without key was scheduled in 180 seconds, to live for 150 seconds
+      When 180 seconds pass
       And 1 message is awaited
       Then exactly 1 message was received
 
@@ -421,8 +421,8 @@ Feature: Time to live
     Scenario Outline: The copy of a scheduled message begins to live when it is due
       Given a <kind> topic
       And subscription "s1"
-      And a message without key was scheduled in 120 seconds, to live for 60 seconds
-      When 120 seconds pass
+      And a message without key was scheduled in 180 seconds, to live for 150 seconds
+      When 180 seconds pass
       And receivers turn to subscription "s1"
       And 1 message is awaited
       Then exactly 1 message was received

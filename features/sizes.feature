@@ -250,8 +250,7 @@ Feature: Entity sizes
     Scenario: A queue has room again for what was received and deleted
       Given a regular queue
       And messages without key have filled the queue
-      When a message is received and deleted
-      And a message is received and deleted
+      When 3 messages are received and deleted
       Then in the end a large message without key is accepted
 
     @SIZE-12 @SIZE-07
@@ -275,7 +274,7 @@ Feature: Entity sizes
         | regular     | without key           | the queue                  | everything is received and dead-lettered | all dead letters are received and completed        |
         | partitioned | with PartitionKey "a" | the partition of their key | everything is received and deferred    | each of them is received by its number and completed |
         | partitioned | with PartitionKey "a" | the partition of their key | everything is received and dead-lettered | all dead letters are received and completed        |
-        | partitioned | with PartitionKey "a" | the partition of their key | a message is received and deleted      | a message is received and deleted                    |
+        | partitioned | with PartitionKey "a" | the partition of their key | 2 messages are received and deleted    | a message is received and deleted                    |
         | regular     | without key           | the queue                  | up to 3 messages are received at once and deleted, to the end | a receive is tried            |
 
     @SIZE-12
@@ -283,8 +282,7 @@ Feature: Entity sizes
       Given a <kind> queue
       And messages <carried> have filled <what>
       And a transaction
-      When a message is received and kept
-      And the message kept is completed in the transaction
+      When 3 messages are received and completed in the transaction
       And the transaction is committed
       Then in the end a large message <carried> is accepted
 

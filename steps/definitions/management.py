@@ -213,6 +213,16 @@ def told_locks(bus: Bus, queue: str, number: int) -> None:
     assert described(bus, queue, "lock_duration").lock_duration == seconds(number)
 
 
+@then(
+    parsers.parse(
+        "it is described with locks of {number:d} seconds if it was refused, or of {other:d}"
+    )
+)
+def told_either_locks(bus: Bus, queue: str, outcome: v.Outcome, number: int, other: int) -> None:
+    """Check the lock duration in the description, which depends on the answer to an update."""
+    told_locks(bus, queue, number if isinstance(outcome, v.Refused) else other)
+
+
 @then(parsers.parse("it is described as detecting duplicates over {number:d} seconds"))
 def told_window(bus: Bus, queue: str, number: int) -> None:
     """Check duplicate detection and its window in the queue's description."""

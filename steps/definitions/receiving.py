@@ -62,6 +62,13 @@ def deletes(bus: Bus, queue: str) -> None:
     bus.expect(bus.do(v.Receive(queue=queue, mode=mode)), v.Received)
 
 
+@when(parsers.parse("{number:d} messages are received and deleted"))
+def deletes_some(bus: Bus, queue: str, number: int) -> None:
+    """Receive this number of messages in the mode receive-and-delete, one by one."""
+    for _ in range(number):
+        deletes(bus, queue)
+
+
 @when("the message kept is completed", target_fixture="outcome")
 def completes_kept(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to complete the locked message."""

@@ -146,12 +146,15 @@ def schedules_until_full(bus: Bus, queue: str) -> v.Outcome:
 
 
 def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v.Outcome, Filled]:
-    """Send until a refusal or until surely full; return the last answer and the messages."""
+    """Send until a refusal or until surely full; return the last answer and the messages.
+
+    A bus may notice one message late that it is full (SIZE-10).
+    """
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     filled = Filled()
     outcome: v.Outcome = v.Done()
     room = GB * (bus.settings[queue].max_size or _default_size(bus))
-    while len(filled.taken) * filled.size <= room and isinstance(outcome, v.Done):
+    while (len(filled.taken) - 1) * filled.size <= room and isinstance(outcome, v.Done):
         outcome, message = _sized(bus, send, carried, filled.size)
         filled.size = message.size or 0
         if isinstance(outcome, v.Done):

@@ -5,6 +5,7 @@ from typing import Final
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
+from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.forwarding import SOURCE
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
@@ -66,6 +67,27 @@ def awaits_undeliverable(bus: Bus, views: list[v.MessageView]) -> None:
 def awaits_dead_lettered(bus: Bus, views: list[v.MessageView], name: str) -> None:
     """Receive from the dead-letter queues of both queues, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE, name))
+
+
+@when(
+    parsers.parse(
+        'a message is awaited among the dead letters of the source, unless it is in "{name}"'
+    )
+)
+@waiting
+def awaits_what_is_not_there(bus: Bus, views: list[v.MessageView], name: str) -> None:
+    """Await the last message among the dead letters of the source.
+
+    Raises:
+        NotApplicable: its destination had room for it, since it may be full one message later.
+    """
+    _awaited(bus, views, (SOURCE,))
+    if views:
+        return
+    found = bus.awaited(name, len(bus.sent))
+    if bus.sent[-1].body in {view.body for view in found}:
+        raise NotApplicable(f"sizes: {name} had room for one message more")
+    _awaited(bus, views, (SOURCE,))
 
 
 def _awaited(bus: Bus, views: list[v.MessageView], names: tuple[str, ...]) -> None:
