@@ -1,9 +1,10 @@
 """Patience: how long somebody waited in vain for what has to come, event by event.
 
-No document says how soon a bus does what it does by itself, or how soon a description is right. The
-readings `bounded` of SCHEDULE-DELAY, FORWARD-DELAY, DEAD-LETTER-DELAY and GET-LAG allow two
-minutes. One empty answer proves nothing; a series of them over that time does, if nobody asked for
-anything else meanwhile. So the replay lets a bus be late until such a series ends.
+No document says how soon a bus does what it does by itself, how soon a description is right, or how
+soon the room of what was removed is free. The readings `bounded` of SCHEDULE-DELAY, FORWARD-DELAY,
+DEAD-LETTER-DELAY, GET-LAG and ROOM-DELAY allow two minutes. One empty answer or refusal proves
+nothing; a series of them over that time does, if nobody asked for anything else meanwhile. So the
+replay lets a bus be late until such a series ends.
 """
 
 from bisect import bisect_left, bisect_right
@@ -44,6 +45,8 @@ CHANGES_NOTHING: Final = (
 LONG: Final = BOUND + BOUND // 2
 """How long a few empty answers must span."""
 
+FULL: Final = v.Refused(error=v.Error.QUOTA_EXCEEDED)
+
 
 @attrs.frozen
 class Waited:
@@ -73,9 +76,11 @@ class Patience:
         self._is_blind = False
         self._vain: dict[v.Receive, list[int]] = {}
         self._refused: dict[v.Command, list[int]] = {}
+        self._full: dict[str, list[int]] = {}
         self._received: dict[int, Waited] = {}
         self._settled: dict[int, int] = {}
         self._denied: dict[int, Waited] = {}
+        self._excluded: dict[int, Waited] = {}
         self._updated: dict[str, int] = {}
         self._answered: dict[str, int] = {}
         self._forgiven = forgiven
@@ -104,6 +109,14 @@ class Patience:
                 del times[:first]
         elif not isinstance(command, v.AdvanceClock):
             self._vain.clear()
+        if isinstance(command, v.Send) and outcome == FULL:
+            times = self._full.setdefault(command.queue, [])
+            times.append(asked)
+            first = last_start(times, FEW, LONG)
+            if first >= 0:
+                self._excluded[index] = Waited(times[first], asked, len(times) - first)
+        elif not isinstance(command, CHANGES_NOTHING):
+            self._full.clear()
         if isinstance(command, v.UpdateQueue | v.UpdateTopic):
             self._updated.setdefault(v.concerned(command) or "", index)
         if isinstance(command, v.GetQueue | v.GetTopic) and not self._is_blind:
@@ -140,6 +153,7 @@ class Patience:
         some._received = renumber(self._received, kept)
         some._settled = renumber(self._settled, kept)
         some._denied = renumber(self._denied, kept)
+        some._excluded = renumber(self._excluded, kept)
         return some
 
     def was_updated(self, path: str, index: int) -> bool:
@@ -161,10 +175,17 @@ class Patience:
         """COUNTS-IN-OUTAGE: return how long all descriptions were refused, if one has to come."""
         return None if self._is_forgiven(index) else self._denied.get(index)
 
+    def full_until(self, index: int) -> Waited | None:
+        """ROOM-DELAY: return how long all sends to an entity were refused as it was full.
+
+        What was removed from it before the series began has given its room by now.
+        """
+        return None if self._is_forgiven(index) else self._excluded.get(index)
+
     @property
     def ended(self) -> bool:
         """Whether anybody's patience has ended."""
-        return bool(self._received or self._settled or self._denied)
+        return bool(self._received or self._settled or self._denied or self._excluded)
 
     def _is_forgiven(self, index: int) -> bool:
         return self._forgiven is not None and index >= self._forgiven

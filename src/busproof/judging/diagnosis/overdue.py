@@ -41,6 +41,10 @@ def overdue_at(
     if refused is not None:
         why = f"a partition is down, and {refused.answers} descriptions in two minutes were refused"
         return Violation(index=index, rules=("MGMT-21",), allowed=(), why=why)
+    full = patience.full_until(index)
+    if full is not None:
+        why = f"there is room, and {full.answers} sends over {full.seconds:g} seconds were refused"
+        return Violation(index=index, rules=("SIZE-12",), allowed=(), why=why)
     received = patience.received_until(index)
     if received is None:
         rules = diagnosis_of_last(events, profile, observability).rules

@@ -537,6 +537,16 @@ class Guide(Noting):
         is_partly_up = entity is not None and len(entity.down) < len(entity.partitions)
         return is_partly_up and self._patience.refused_until(self.index) is not None
 
+    def has_waited_for_room(self, entity: Entity) -> bool:
+        """ROOM-DELAY: return whether all that was removed from a queue must have given its room.
+
+        A topic's copies may take room of it in several ways (COPIES-SIZE), and what is forwarded
+        may be anywhere on its way.
+        """
+        is_plain = entity.subscriptions is None and entity.settings.forward_to is None
+        is_bounded = self._namespace.profile.readings.get("ROOM-DELAY", "bounded") == "bounded"
+        return is_plain and is_bounded and self._patience.full_until(self.index) is not None
+
     @property
     def place(self) -> str | None:
         """The queue or topic of the current event: its choices matter to no other part."""

@@ -1,8 +1,8 @@
 """The model's families where the documents do not say how a bus measures.
 
-They define neither the overhead of a message nor how many bytes a GB has, nor when the storage of a
-removed message is free again; and a bus need not declare that it keeps to limits at all. Between
-what surely fits and what surely does not, the recorded answer decides.
+They define neither the overhead of a message nor how many bytes a GB has, nor how soon the storage
+of a removed message is free again; and a bus need not declare that it keeps to limits at all.
+Between what surely fits and what surely does not, the recorded answer decides.
 """
 
 from collections.abc import Iterable
@@ -199,7 +199,10 @@ class TolerantSizes(Sizes):
         # Each copy of a topic's message may take room there (COPIES-SIZE).
         copies = max(len(owner.subscriptions or ()), 1)
         size *= copies
-        ever = [self._ever.get((owner, number), 0) for number in range(count)]
+        if self._guide.has_waited_for_room(owner):
+            ever = [here.bytes for here in owner.partitions]
+        else:
+            ever = [self._ever.get((owner, number), 0) for number in range(count)]
         if sum(ever) + 2 * size < LITTLE:
             return True
         margin = max(size, LARGEST_MESSAGE) + OVERHEAD * MANY
