@@ -72,10 +72,8 @@ class Descriptions:
     def _may_be(self, entity: Entity, name: str, value: Any, own: Any) -> bool:
         """Return whether a description may tell something else than the model's."""
         least, most = 0, -1
-        # What was counted in an outage may be wrong for any time after it.
-        may_lag = self._may_lag or (
-            self._reading != "at-once" and self._bindings.was_disturbed(entity.base)
-        )
+        # While a partition is down, what was counted before may be told for any time.
+        may_lag = self._may_lag or (self._reading != "at-once" and bool(entity.base.down))
         match name:
             case "time_to_live":
                 # The documents do not say how a description shows an unlimited time to live.
