@@ -386,10 +386,16 @@ class Bindings:
         return (entity, number) in self._record_of or number in self._spent.get(entity, ())
 
     def _partition_fits(self, record: Numbered, number: int) -> bool:
-        # The number of a scheduled message need not say where it will be once it is due.
-        if isinstance(record, ScheduledMessage) or not record.entity.settings.partitioned:
-            return True
-        return not self._numbers_show_partitions or number >> v.SEQUENCE_BITS == record.partition
+        return not self._names_partition(record) or number >> v.SEQUENCE_BITS == record.partition
+
+    def _names_partition(self, record: Numbered) -> bool:
+        """SEQUENCE-EXPOSES: return whether a message's number names its partition.
+
+        That of a scheduled message need not say where it will be once it is due.
+        """
+        is_scheduled = isinstance(record, ScheduledMessage)
+        partitioned = record.entity.settings.partitioned
+        return self._numbers_show_partitions and partitioned and not is_scheduled
 
     def bind_number(self, record: Numbered, number: int | None) -> bool:
         """SEQ-01, SEQ-03, LIFE-12: bind a number to a message; return whether it may have it."""
@@ -495,6 +501,8 @@ class Bindings:
         if known is not None:
             return known
         least = -1
+        if self._names_partition(record):
+            least += record.partition << v.SEQUENCE_BITS
         greatest = UNKNOWN
         for place, first, last in self._orders_of.get(record, ()):
             line = self._lines.get((record.entity, place), ())
