@@ -40,7 +40,7 @@ STEPS_AT_LEAST: Final = 300
 STEPS_AN_EVENT: Final = 2
 """Budget of a hasty search, which finds most executions and most proofs that there is none."""
 
-PROPER: Final = 5
+PROPER: Final = 20
 """How many such budgets it is worth to be sure before there is no verdict."""
 
 

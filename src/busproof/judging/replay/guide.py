@@ -310,7 +310,20 @@ class Guide(Noting):
         self.guessed = self.message if name == "KEY-14" else None
         likely = [self._suggested(base)]
         likely += self._alike(base, candidates)
+        if self._is_missed_wherever_it_comes(path):
+            del likely[2:]
         return self.take(name, [n for n in dict.fromkeys(likely) if n in candidates], base)
+
+    def _is_missed_wherever_it_comes(self, path: str) -> bool:
+        """Return whether a receive finds nothing although a message arrives, in any partition."""
+        message, entity = self.message, self._namespace.entities[path]
+        if not (self.is_exact and self.finds_nothing and self.memory is None) or message is None:
+            return False
+        settings = entity.settings
+        is_asked = getattr(self._event.command, "queue", "") == path if self._event else False
+        lasts = message.time_to_live is None and settings.time_to_live is None
+        is_open = not (settings.requires_session or settings.duplicate_detection)
+        return is_asked and lasts and is_open and not entity.base.down
 
     def _suggested(self, base: str) -> int | None:
         """Return the partition that the number of a scheduled message suggests."""

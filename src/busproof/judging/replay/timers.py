@@ -298,9 +298,8 @@ class Clock:
             return
         popped = self._pop()
         old = [timer for timer in popped if timer[3] <= newer_than]
-        due, optional, rest = self._divide(
-            [timer for timer in popped if timer[3] > newer_than], may_matter, event
-        )
+        new = [timer for timer in popped if timer[3] > newer_than]
+        due, optional, rest = self._divide(new, may_matter, event, is_new=newer_than >= 0)
         rest += old
         if optional:
             try:
@@ -340,9 +339,21 @@ class Clock:
         return popped
 
     def _divide(
-        self, timers: Sequence[Timer], may_matter: Callable[[str], bool], event: v.Event
+        self,
+        timers: Sequence[Timer],
+        may_matter: Callable[[str], bool],
+        event: v.Event,
+        *,
+        is_new: bool,
     ) -> tuple[list[Timer], list[Timer], list[Timer]]:
-        """Return the timers that must have fired, those that may have, and the others."""
+        """Return the timers that must have fired, those that may have, and the others.
+
+        Args:
+            timers: timers that are set.
+            may_matter: whether a change of this entity may matter to the event.
+            event: the event that comes next.
+            is_new: whether what has fired for this event has set them.
+        """
         due: list[Timer] = []
         optional: list[Timer] = []
         rest: list[Timer] = []
@@ -362,10 +373,14 @@ class Clock:
                 due.append(timer)
             elif timer[4] in self._late and isinstance(event.command, v.AdvanceClock):
                 rest.append(timer)  # what may be late is as well chosen before the next answer
-            elif may_matter(base_path(timer[5].entity.path)):
-                optional.append(timer)
-            else:
+            elif self._is_elsewhere(event.command, timer):
+                rest.append(timer)  # nobody can see whether it has gone on
+            elif not may_matter(base_path(timer[5].entity.path)):
                 rest.append(timer)
+            elif is_new and self._goes_on(event.command, timer):
+                due.append(timer)
+            else:
+                optional.append(timer)
         return due, optional, rest
 
     def _is_awaited(self, timer: Timer, event: v.Event) -> bool:
@@ -375,9 +390,39 @@ class Clock:
         if waited is None or timer[4] not in self._bounded or not isinstance(command, v.Receive):
             return False
         latest = timer[0] + self._uncertain(timer)[1]
-        if latest > waited.since or not is_on_the_way_to(command.queue, timer, self._namespace):
+        is_expected = is_on_the_way_to(command.queue, timer, self._namespace)
+        is_expected = is_expected or command.queue in self._targets_of(timer)
+        if latest > waited.since or not is_expected:
             return False
         return timer[4] != DEAD or self._is_dead_for_sure(timer)
+
+    def _is_elsewhere(self, command: v.Command, timer: Timer) -> bool:
+        """Return whether a command is about messages of an entity where a hop changes nothing.
+
+        Nothing of what is forwarded can be seen at its source, except in the dead-letter queues.
+        """
+        path = v.concerned(command)
+        is_about_messages = command.extent is v.Extent.MESSAGES
+        if timer[4] != HOP or not is_about_messages or path is None:
+            return False
+        source = timer[5].entity.path
+        if base_path(path) == base_path(source):
+            return isinstance(command, v.Send | v.SendBatch)
+        way = way_from(target_of(timer), self._namespace)
+        return base_path(path) not in map(base_path, way)
+
+    def _goes_on(self, command: v.Command, timer: Timer) -> bool:
+        """Return whether a message that just came to a source goes on to where a command looks.
+
+        What stays on its way need not have begun it, unless it expires there.
+        """
+        if timer[4] != HOP or not isinstance(command, v.Receive):
+            return False
+        source: Entity = timer[5].entity
+        lives = source.settings.time_to_live is None and timer[5].message.time_to_live is None
+        is_seen_behind = command.queue != source.path and not source.base.down
+        is_expected = is_on_the_way_to(command.queue, timer, self._namespace)
+        return lives and is_seen_behind and is_expected
 
     def _is_dead_for_sure(self, timer: Timer) -> bool:
         """DEAD-LETTER-DELAY: return whether nothing may have let a message be or dropped it."""
@@ -402,7 +447,9 @@ class Clock:
     def _uncertain(self, timer: Timer) -> Window:
         """Return how much earlier and later a timer may fire if nothing delays it."""
         early, late = self._timers.windows.get(key_of(timer), EXACT)
-        late += self._guide.clocks.lateness(timer[5].entity.path, timer[0], life_of(timer))
+        # However late it was set, after the outage its whole duration is all that is left.
+        stopped = self._guide.clocks.lateness(timer[5].entity.path, timer[0], life_of(timer))
+        late = max(late, stopped)
         return early + self._slack, late + self._slack
 
     def _window(self, timer: Timer) -> Window:
@@ -590,12 +637,21 @@ class Clock:
         is_late = is_late or (rule == ACTIVATION and self._is_behind_others(thing))
         return timer[0] <= now and not is_late
 
+    def _targets_of(self, timer: Timer) -> tuple[str, ...]:
+        """Return where a timer brings a message: to dead letters if its destination takes none."""
+        path = target_of(timer)
+        target = self._namespace.entities.get(path)
+        if timer[4] != HOP or (target is not None and target.status.takes):
+            return (path,)
+        return v.dead_letter_queues_of(timer[5].entity.path)
+
     def _is_missing(self, timer: Timer, body: str) -> bool:
         """Return whether nothing is found later where a timer brings a message."""
-        target, index = target_of(timer), self._guide.index
-        return timer[4] in LEAVING and (
+        index = self._guide.index
+        return timer[4] in LEAVING and any(
             self._evidence.is_late(index, target, body)
             or self._evidence.is_hidden_after(index - 1, target, body)
+            for target in self._targets_of(timer)
         )
 
     def _is_behind_others(self, thing: Any) -> bool:
