@@ -40,8 +40,10 @@ STEPS_AT_LEAST: Final = 300
 STEPS_AN_EVENT: Final = 2
 """Budget of a hasty search, which finds most executions and most proofs that there is none."""
 
-PROPER: Final = 20
+PROPER: Final = 5
 """How many such budgets it is worth to be sure before there is no verdict."""
+PROPER_AT_LEAST: Final = 6_000
+"""Steps that it is worth in a short history, too."""
 
 
 @attrs.frozen(kw_only=True)
@@ -211,7 +213,7 @@ def hasty_budget(events: int) -> int:
 
 def proper_budget(events: int) -> int:
     """Return the steps after which there is no verdict on a history of this many events."""
-    return PROPER * hasty_budget(events)
+    return max(PROPER * hasty_budget(events), PROPER_AT_LEAST)
 
 
 def too_many_executions(events: int) -> str:
