@@ -650,6 +650,8 @@ class Search:
             self.steps += 1
             if self._attempt(node.queue[0], node.script):
                 return True
+            # Four messages that were forwarded or became due take at least as long as a step.
+            self.steps += self._clock.fired // 4
             following = next_script(self._guide.made)
             index = node.queue[0]
             if not is_hasty:

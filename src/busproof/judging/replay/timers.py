@@ -200,6 +200,9 @@ class Clock:
         observability: the clock and its slack.
         evidence: facts about the whole history.
         patience: how long receivers waited.
+
+    Attributes:
+        fired: how many timers have fired since the current event began.
     """
 
     def __init__(
@@ -225,6 +228,7 @@ class Clock:
         self._timers = LooseTimers()
         namespace.timers = self._timers
         self._until = 0
+        self.fired = 0
 
     @property
     def tolerance(self) -> int:
@@ -233,6 +237,7 @@ class Clock:
 
     def enter(self, event: v.Event) -> None:
         """Set the clock to an event; on a real clock it happened between its call and return."""
+        self.fired = 0
         namespace = self._namespace
         self._until = namespace.now
         if not self._is_real:
@@ -515,6 +520,7 @@ class Clock:
 
     def _fire_one(self, timer: Timer) -> None:
         namespace, timers, moment = self._namespace, self._timers, timer[0]
+        self.fired += 1
         early, late = self._window(timer)
         namespace.journal.touch(namespace)
         namespace.now = moment
