@@ -64,6 +64,16 @@ def batch(*messages: v.Message) -> v.SendBatch:
         ([REGULAR, SENT], LOCKED, ("LIFE-01", "LOCK-01")),
         ([REGULAR, SENT], attrs.evolve(LOCKED, mode=DELETE), ("LIFE-01",)),
         ([REGULAR], LOCKED, ()),
+        (
+            [SESSIONS, IN_SESSION, IN_SESSION, ACCEPTED],
+            v.ReceiveBatch(queue="q", count=2, session_id="s", mode=DELETE),
+            ("BATCH-12", "BATCH-13"),
+        ),
+        (
+            [REGULAR, SENT, SENT, LOCKED, DEFERRED, LOCKED, v.Defer(queue="q", lock_token="2/1")],
+            v.ReceiveDeferred(queue="q", sequence_numbers=(1, 2), mode=DELETE),
+            ("DEFER-02", "DEFER-11"),
+        ),
         ([PARTITIONED], LOCKED, ("LIFE-09",)),
         (
             [SESSIONS, IN_SESSION, ACCEPTED],

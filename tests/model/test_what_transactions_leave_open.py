@@ -42,6 +42,22 @@ def test_settlements_of_two_keys_may_be_accepted() -> None:
     bus.done(COMMIT)
 
 
+@pytest.mark.parametrize(("reading", "is_done"), [("accepted", True), ("either", False)])
+def test_settlement_in_a_second_queue_may_be_refused(reading: str, is_done: bool) -> None:
+    bus = Bus(profile(TXN_ENTITIES=reading, TXN_OTHER_OPERATIONS="all"))
+    bus.create()
+    bus.done(v.CreateQueue(queue="other", partitioned=True))
+    bus.done(v.Send(queue="other", message=v.Message(body="m", partition_key="a")))
+    (complete,) = settled(bus, "a")
+    locked = bus.ask(v.Receive(queue="other")).outcome
+    assert isinstance(locked, v.Received)
+    bus.done(complete)
+    bus.choices = HOSTILE
+    token = locked.message.lock_token or ""
+    second = bus.ask(v.Complete(queue="other", lock_token=token, transaction="x")).outcome
+    assert is_done is isinstance(second, v.Done)
+
+
 def test_send_to_a_queue_that_was_deleted_is_dropped_or_ends_the_commit() -> None:
     for choices, is_done in ((None, False), (HOSTILE, True)):
         bus = begun(Bus())
