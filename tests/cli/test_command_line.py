@@ -331,6 +331,20 @@ def test_silent_faults_are_annotated(monkeypatch, capsys):
     assert "::error title=a is silent::No test of KEY-08 notices this fault." == line
 
 
+@pytest.mark.parametrize(("why", "code"), [("", 1), ("it has too many executions", 0)])
+def test_a_fault_that_a_step_alone_notices_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: str, code: int
+) -> None:
+    found = Audited(id="a", rule="KEY-08", result=Result.KILLED, is_judged=False, why=why)
+    monkeypatch.setattr(audit, "_audit_faults", lambda *_: iter([found]))
+    assert code == main(["audit", "mismatch-accepted"])
+    printed = capsys.readouterr().out
+    assert ("1 of them by a step of a scenario alone, which the judge allows: a" in printed) is (
+        not why
+    )
+    assert why in printed
+
+
 def test_as_many_violations_are_annotated_as_github_keeps(monkeypatch, capsys):
     """The last annotation counts the rest."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

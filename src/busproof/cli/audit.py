@@ -28,6 +28,9 @@ __all__ = ["COMMAND", "run"]
 def run(args: Options) -> int:
     """Audit and print the results; return 0 if every fault was killed or is equivalent, else 1.
 
+    A fault that only a step of a scenario notices is one that the scenario or the judge is wrong
+    about, unless it says why; then the result is 1, too.
+
     With `--by exploration` it is enough that the share `KILLED_AT_LEAST` of the faults is killed.
 
     Raises:
@@ -61,13 +64,23 @@ def run(args: Options) -> int:
         for outcome in outcomes
         if outcome.result is Result.SILENT
     )
+    github.annotate_failures(
+        (f"{outcome.id} is noticed by a step alone", "The judge allows what the scenario accuses.")
+        for outcome in outcomes
+        if is_allowed(outcome)
+    )
     silent = sum(outcome.result is Result.SILENT for outcome in outcomes)
     killed = sum(outcome.result is Result.KILLED for outcome in outcomes)
     if len(outcomes) < len(chosen) and (args.by == "exploration" or not silent):
         return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
-    return 1 if silent else 0
+    return 1 if silent or any(map(is_allowed, outcomes)) else 0
+
+
+def is_allowed(outcome: "Audited") -> bool:
+    """Return whether a scenario accuses what the judge allows, without a reason: one is wrong."""
+    return not (outcome.is_judged or outcome.why)
 
 
 INCOMPLETE = 3
@@ -144,11 +157,11 @@ def _print(outcomes: "list[Audited]") -> None:
             console.print(f"{outcome.rule} {outcome.id}: {outcome.result.value}, {outcome.why}")
     counted = {kind: sum(outcome.result is kind for outcome in outcomes) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
-    steps = [outcome.id for outcome in ordered if not outcome.is_judged]
+    steps = [outcome.id for outcome in ordered if is_allowed(outcome)]
     if steps:
         console.print(
-            f"{len(steps)} of them by a step of a scenario alone, which the judge allows: "
-            + ", ".join(steps)
+            f"[bold red]{len(steps)} of them by a step of a scenario alone, which the judge "
+            f"allows:[/] {', '.join(steps)}"
         )
     told = [outcome for outcome in outcomes if outcome.content]
     if told:

@@ -34,7 +34,8 @@ class Audited:
         violated: every rule that the run reported as violated.
         is_judged: whether the judge accuses the shortest counterexample, too; otherwise only a step
             of its scenario does.
-        why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict.
+        why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict;
+            for one that only a step notices, why the judge does not.
     """
 
     id: str
@@ -48,14 +49,25 @@ class Audited:
     why: str = ""
 
 
-def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
-    """Return the result of a mutant, from the verdicts of a run on it."""
+def audited(
+    fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance, by_step: str = ""
+) -> Audited:
+    """Return the result of a mutant, from the verdicts of a run on it.
+
+    Args:
+        fault: the id of the mutant.
+        rule: the rule that it breaks.
+        equivalent: why no test can notice it; empty if one can.
+        conformance: the verdicts.
+        by_step: why only a step of a scenario notices it; empty if the judge does.
+    """
     rule_verdict = next(judged for judged in conformance.rules if judged.id == rule)
     violated = _violated(conformance)
     if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
         why = equivalent or f"{rule} was {rule_verdict.verdict.value} {rule_verdict.cause}".strip()
         return Audited(id=fault, rule=rule, result=result, violated=violated, why=why)
+    is_judged = rule_verdict.counterexample.is_judged
     return Audited(
         id=fault,
         rule=rule,
@@ -63,7 +75,8 @@ def audited(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformanc
         killed_by=rule_verdict.scenarios,
         commands=len(rule_verdict.counterexample.events),
         violated=violated,
-        is_judged=rule_verdict.counterexample.is_judged,
+        is_judged=is_judged,
+        why="" if is_judged else by_step,
     )
 
 

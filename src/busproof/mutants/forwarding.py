@@ -103,7 +103,12 @@ class Keep(Forwarding):
         self.rules.messages.enqueue(source, message, partition, transit)
 
 
-@mutant("FWD-01", (REGULAR_END, source(), *SENT), literal=True)
+@mutant(
+    "FWD-01",
+    (REGULAR_END, source(), *SENT),
+    literal=True,
+    by_step="the judge cannot try all the orders in which so many messages may be forwarded",
+)
 class LastPartitionNotForwarded(Forwarding):
     """A partitioned queue does not forward its last partition's messages to a regular queue."""
 

@@ -288,7 +288,12 @@ class LostWithItsDestination(Forwarding):
         return reason != "DestinationNotFound"
 
 
-@mutant("FWD-21", (*FULL, STUCK), literal=True)
+@mutant(
+    "FWD-21",
+    (*FULL, STUCK),
+    literal=True,
+    by_step="the judge cannot try all that follows if a full queue may take one message more",
+)
 class LostBeforeFullDestination(Forwarding):
     """A message is lost if its destination is full."""
 

@@ -39,6 +39,7 @@ class Mutant:
         needs: the capabilities that the mutant declares and the model does not.
         deep: whether the fault shows only in longer or rarer runs.
         equivalent: why no test can distinguish it from a conforming bus; empty if one can.
+        by_step: why only a step of a scenario notices it, and the judge does not; empty if it does.
         literal: whether no single answer breaks a rule, so that only a scenario's own assertion
             notices the fault: something without a time limit never happens.
     """
@@ -53,6 +54,7 @@ class Mutant:
     needs: frozenset[v.Capability] = frozenset()
     deep: bool = False
     equivalent: str = ""
+    by_step: str = ""
     literal: bool = False
 
 

@@ -249,8 +249,8 @@ def _audit(job: Job, scratch: Path) -> Audited:
         return unnoticed(fault.id, fault.rule, fault.equivalent)
     folder = run_folder(fault.id, "faulty", scratch)
     recorded = _run(job.request(), folder, names, settled=None if job.explored else {fault.rule})
-    told_of = explored if job.explored else audited
-    found = told_of(fault.id, fault.rule, fault.equivalent, recorded.conformance)
+    of_it = (fault.id, fault.rule, fault.equivalent, recorded.conformance)
+    found = explored(*of_it) if job.explored else audited(*of_it, fault.by_step)
     return attrs.evolve(found, content=_content(recorded, fault.rule))
 
 
