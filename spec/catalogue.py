@@ -112,7 +112,7 @@ class Catalogue:
         Raises:
             UsageError: there is no such rule.
         """
-        return _found("rule", rule, self._rules, "`busproof rules` lists all")
+        return _find("rule", rule, self._rules, "`busproof rules` lists all")
 
     def edition(self, edition: str) -> Edition:
         """Return the edition with this id.
@@ -120,7 +120,7 @@ class Catalogue:
         Raises:
             UsageError: there is no such edition.
         """
-        return _found("edition", edition, self._editions, f"use one of {', '.join(self._editions)}")
+        return _find("edition", edition, self._editions, f"use one of {', '.join(self._editions)}")
 
     def ambiguity(self, ambiguity: str) -> Ambiguity:
         """Return the entry of the register with this id.
@@ -129,7 +129,7 @@ class Catalogue:
             UsageError: there is no such entry.
         """
         advice = "`busproof rules --ambiguities` lists all"
-        return _found("ambiguity", ambiguity, self._ambiguities, advice)
+        return _find("ambiguity", ambiguity, self._ambiguities, advice)
 
     def family(self, family: str) -> Family:
         """Return the family with this id.
@@ -138,7 +138,7 @@ class Catalogue:
             UsageError: there is no such family.
         """
         families = _by_id(self.families)
-        return _found("family", family, families, f"use one of {', '.join(families)}")
+        return _find("family", family, families, f"use one of {', '.join(families)}")
 
     def concerning(self, rules: Collection[str]) -> tuple[Ambiguity, ...]:
         """Return the entries of the register about at least one of these rules."""
@@ -219,11 +219,11 @@ class Catalogue:
             only_in_a=self._only_in(a, b),
             only_in_b=self._only_in(b, a),
             changed=tuple(_changes(self.rules, a, b)),
-            gone=self._made_only_in(a, b),
-            new=self._made_only_in(b, a),
+            gone=self._statements_only_in(a, b),
+            new=self._statements_only_in(b, a),
         )
 
-    def _made_only_in(self, one: str, other: str) -> tuple[Statement, ...]:
+    def _statements_only_in(self, one: str, other: str) -> tuple[Statement, ...]:
         return tuple(
             statement
             for statement in self.statements
@@ -240,7 +240,7 @@ def _by_id(items: Iterable[_T]) -> dict[str, _T]:
     return {item.id: item for item in items}
 
 
-def _found(kind: str, wanted: str, known: Mapping[str, _T], advice: str) -> _T:
+def _find(kind: str, wanted: str, known: Mapping[str, _T], advice: str) -> _T:
     if wanted in known:
         return known[wanted]
     nearest = {name.upper(): name for name in known}
@@ -252,9 +252,9 @@ def _found(kind: str, wanted: str, known: Mapping[str, _T], advice: str) -> _T:
 def _changes(rules: Iterable[Rule], a: str, b: str) -> Iterable[Change]:
     for rule in rules:
         in_a, in_b = rule.cited_in(a), rule.cited_in(b)
-        if in_a and in_b and _worded(in_a) != _worded(in_b):
+        if in_a and in_b and _wordings_of(in_a) != _wordings_of(in_b):
             yield Change(rule=rule.id, in_a=in_a, in_b=in_b)
 
 
-def _worded(citations: Iterable[Citation]) -> set[tuple[str | None, str | None]]:
+def _wordings_of(citations: Iterable[Citation]) -> set[tuple[str | None, str | None]]:
     return {(citation.anchor, citation.remark) for citation in citations}

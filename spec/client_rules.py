@@ -50,7 +50,7 @@ def load_client_rules(folder: Path | None = None) -> tuple[ClientRule, ...]:
     Raises:
         SpecificationError: an entry is broken; the message names file, entry, field and value.
     """
-    return _own() if folder is None else _loaded(folder)
+    return _own() if folder is None else _load(folder)
 
 
 def client_rule(name: str) -> ClientRule:
@@ -77,10 +77,10 @@ def view_client_rule(rule: ClientRule) -> dict[str, Any]:
 
 @cache
 def _own() -> tuple[ClientRule, ...]:
-    return _loaded(_OWN)
+    return _load(_OWN)
 
 
-def _loaded(folder: Path) -> tuple[ClientRule, ...]:
+def _load(folder: Path) -> tuple[ClientRule, ...]:
     catalogue = load()
     origins = checks.Origins(editions=catalogue.editions, sources=catalogue.sources)
     top = read_file(folder, _FILE)

@@ -34,7 +34,7 @@ def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
                 f"{edition.id}: no file in {folder} has the SHA-256 {edition.sha256[:16]}..."
             )
         else:
-            findings += _compared(edition, document)
+            findings += _compare(edition, document)
     return findings
 
 
@@ -52,8 +52,12 @@ def _by_hash(folder: Path) -> dict[str, str]:
     }
 
 
-def _compared(edition: Edition, document: str) -> list[str]:
-    headings = _named(document) if edition.anchored_by == "name" else _headed(edition, document)
+def _compare(edition: Edition, document: str) -> list[str]:
+    headings = (
+        _anchors_named(document)
+        if edition.anchored_by == "name"
+        else _anchors_of_headings(edition, document)
+    )
     missing = [anchor for anchor in edition.anchors if anchor not in headings]
     unlisted = [anchor for anchor in headings if anchor not in edition.anchors]
     findings = [f"{edition.id}: the document has no section {anchor!r}" for anchor in missing]
@@ -63,11 +67,11 @@ def _compared(edition: Edition, document: str) -> list[str]:
     return findings
 
 
-def _named(document: str) -> list[str]:
+def _anchors_named(document: str) -> list[str]:
     return re.findall(r'<a name="([^"]+)"', document)
 
 
-def _headed(edition: Edition, document: str) -> list[str]:
+def _anchors_of_headings(edition: Edition, document: str) -> list[str]:
     """Return those of the edition's anchors that occur at the end of a heading line.
 
     A heading line has both languages, and one heading may end with the words of another, so the

@@ -62,15 +62,15 @@ def load_levels(folder: Path | None = None) -> Levels:
     Raises:
         SpecificationError: a field is wrong, or a capability is listed twice or not at all.
     """
-    return _own() if folder is None else _loaded(folder)
+    return _own() if folder is None else _load(folder)
 
 
 @cache
 def _own() -> Levels:
-    return _loaded(_OWN)
+    return _load(_OWN)
 
 
-def _loaded(folder: Path) -> Levels:
+def _load(folder: Path) -> Levels:
     top = read_file(folder, "levels.yaml")
     levels = tuple(_level(fields) for fields in top.entries("levels", "id"))
     beside = top.texts("beside", CAPABILITIES)

@@ -36,15 +36,15 @@ def load(folder: Path | None = None) -> Catalogue:
         SpecificationError: an entry is broken or contradicts another; the message names file,
             entry, field, value and the allowed values.
     """
-    return _own() if folder is None else _loaded(folder)
+    return _own() if folder is None else _load_folder(folder)
 
 
 @cache
 def _own() -> Catalogue:
-    return _loaded(_OWN)
+    return _load_folder(_OWN)
 
 
-def _loaded(folder: Path) -> Catalogue:
+def _load_folder(folder: Path) -> Catalogue:
     editions, sources, default = _origins(read_file(folder, "sources.yaml"))
     known = checks.Origins(editions=editions, sources=sources)
     families, rules = _families(folder, known)

@@ -93,7 +93,7 @@ class Observation:
     def summary(self) -> str:
         """The observation in one line: what was asked, and what was answered."""
         asked = self.request.get("text") or _in_short(self.request)
-        answered = ", ".join(_told(name, value) for name, value in self.recorded.items())
+        answered = ", ".join(_tell(name, value) for name, value in self.recorded.items())
         return f"{asked}: {answered}" + (f" ({self.note})" if self.note else "")
 
 
@@ -104,7 +104,7 @@ def _in_short(request: Mapping[str, Any]) -> str:
     return " ".join(word for word in words if word)
 
 
-def _told(name: str, value: object) -> str:
+def _tell(name: str, value: object) -> str:
     """Return one field of an answer; long lists of elements are counted."""
     if name in ("elements", "entry", "feed", "entries") and isinstance(value, list):
         return f"{len(value)} in {name}"
@@ -181,12 +181,12 @@ def load_observations(folder: Path | None = None) -> tuple[Observation, ...]:
     Raises:
         SpecificationError: an entry is broken; the message names file, line, field and value.
     """
-    return _own() if folder is None else _loaded(folder)
+    return _own() if folder is None else _load(folder)
 
 
 @cache
 def _own() -> tuple[Observation, ...]:
-    return _loaded(_OWN)
+    return _load(_OWN)
 
 
 def observed_about(catalogue: Catalogue, rule: str) -> tuple[Observation, ...]:
@@ -195,7 +195,7 @@ def observed_about(catalogue: Catalogue, rule: str) -> tuple[Observation, ...]:
     return tuple(each for each in load_observations() if names.intersection(each.about))
 
 
-def _loaded(folder: Path) -> tuple[Observation, ...]:
+def _load(folder: Path) -> tuple[Observation, ...]:
     found = [
         _observation(_fields(f"{path.name}: line {number}", line))
         for path in sorted(folder.glob("*.jsonl"))

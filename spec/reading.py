@@ -27,7 +27,7 @@ def read_file(folder: Path, name: str) -> "Fields":
     Raises:
         SpecificationError: the file is missing, empty, not UTF-8, not YAML or not a mapping.
     """
-    data = _parsed(_text(folder / name, name), name)
+    data = _parse(_text(folder / name, name), name)
     if data is None:
         raise SpecificationError(f"{name}: the file is empty; it needs a mapping of fields.")
     return Fields(name, data)
@@ -44,7 +44,7 @@ def _text(path: Path, name: str) -> str:
         ) from error
 
 
-def _parsed(text: str, name: str) -> object:
+def _parse(text: str, name: str) -> object:
     loader = _LOADER(text)
     try:
         node = loader.get_single_node()

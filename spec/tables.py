@@ -97,7 +97,7 @@ def print_diff(catalogue: Catalogue, diff: Diff) -> None:
     """Print the differences between two editions."""
     console = _console()
     for edition, made in ((diff.a, diff.gone), (diff.b, diff.new)):
-        console.print(f"Said only in {edition}: {_counted(len(made), 'statement')}", style="bold")
+        console.print(f"Said only in {edition}: {_count_of(len(made), 'statement')}", style="bold")
         statements = _table("id", "statement", whole=("id",), headed=False)
         for statement in made:
             statements.add_row(statement.id, statement.says)
@@ -105,7 +105,7 @@ def print_diff(catalogue: Catalogue, diff: Diff) -> None:
             console.print(statements)
         console.print()
     for edition, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
-        console.print(f"Only in {edition}: {_counted(len(only), 'rule')}", style="bold")
+        console.print(f"Only in {edition}: {_count_of(len(only), 'rule')}", style="bold")
         rules = _table("id", "title", whole=("id",), headed=False)
         for rule in only:
             rules.add_row(rule, catalogue.rule(rule).title)
@@ -117,7 +117,7 @@ def print_diff(catalogue: Catalogue, diff: Diff) -> None:
 
 def _print_changed(console: Console, a: str, b: str, changed: Sequence[Change]) -> None:
     """Print the rules of two editions that are cited differently."""
-    console.print(f"In both, differing: {_counted(len(changed), 'rule')}", style="bold")
+    console.print(f"In both, differing: {_count_of(len(changed), 'rule')}", style="bold")
     table = _table("id", a, b, whole=("id",))
     for change in changed:
         table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
@@ -130,18 +130,18 @@ def print_namespace_diff(diff: NamespaceDiff) -> None:
     """Print the differences between two kinds of namespaces: rules, limits and quotas."""
     console = _console()
     for kind, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
-        console.print(f"Holds only in {kind.name}: {_counted(len(only), 'rule')}", style="bold")
+        console.print(f"Holds only in {kind.name}: {_count_of(len(only), 'rule')}", style="bold")
         rules = _table("id", "modality", "title", whole=("id", "modality"), headed=False)
         for rule in only:
             rules.add_row(rule.id, rule.modality, rule.title)
         if only:
             console.print(rules)
         console.print()
-    subjects = _counted(len(diff.subjects), "subject")
+    subjects = _count_of(len(diff.subjects), "subject")
     console.print(f"Answered differently: {subjects}", style="bold")
     table = _table("subject", diff.a.name, diff.b.name, whole=())
     for subject, a, b in diff.subjects:
-        table.add_row(subject, _answered(a), _answered(b))
+        table.add_row(subject, _answer_of(a), _answer_of(b))
         table.add_section()
     if diff.subjects:
         console.print(table)
@@ -149,10 +149,10 @@ def print_namespace_diff(diff: NamespaceDiff) -> None:
     if diff.a.edition != diff.b.edition:
         _print_changed(console, diff.a.edition, diff.b.edition, diff.changed)
         console.print()
-    console.print(f"{_counted(diff.in_both, 'rule')} in both. busproof rules ID shows one.")
+    console.print(f"{_count_of(diff.in_both, 'rule')} in both. busproof rules ID shows one.")
 
 
-def _answered(answer: Answer | None) -> str:
+def _answer_of(answer: Answer | None) -> str:
     return "no rule" if answer is None else f"{answer.answer} [{', '.join(answer.rules)}]"
 
 
@@ -165,7 +165,7 @@ def print_changes(catalogue: Catalogue) -> None:
     _console().print(table)
 
 
-def _counted(number: int, what: str) -> str:
+def _count_of(number: int, what: str) -> str:
     return {0: "nothing", 1: f"1 {what}"}.get(number, f"{number} {what}s")
 
 
@@ -200,7 +200,7 @@ def print_rule(catalogue: Catalogue, rule: Rule, evidence: Mapping[str, Any]) ->
     _print_part(console, "Left open by the documents", open_questions)
     _print_observed(console, catalogue, rule)
     _print_part(console, "Shown by", _evidence(evidence))
-    _print_part(console, "Shown by the TLA+ specs", _specified(evidence["tla"]))
+    _print_part(console, "Shown by the TLA+ specs", _table_of(evidence["tla"]))
 
 
 def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
@@ -277,7 +277,7 @@ def _evidence(evidence: Mapping[str, Any]) -> Table:
         table.add_row("scenario", scenario["file"], scenario["name"])
     files = Counter(sequence["file"] for sequence in evidence["distilled"])
     for file, number in files.items():
-        table.add_row("distilled", file, _counted(number, "sequence"))
+        table.add_row("distilled", file, _count_of(number, "sequence"))
     for fault in evidence["faults"]:
         table.add_row("seeded fault", fault["id"], fault["summary"])
     generated = evidence["generated"]
@@ -287,7 +287,7 @@ def _evidence(evidence: Mapping[str, Any]) -> Table:
     return table
 
 
-def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
+def _table_of(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
     table = _table("kind", "where", "", whole=("kind", "where"), headed=False)
     for kind, title in (("operators", "operator"), ("properties", "property")):
         for entry in specs.get(kind, ()):

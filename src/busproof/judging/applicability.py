@@ -85,7 +85,7 @@ class Terms:
         if unmet := rule.unmet(self.capabilities):
             return f"capability: {', '.join(need.replace('|', ' or ') for need in unmet)}"
         excluded = "" if any_reading else self._read_otherwise(rule)
-        return excluded or self._kept_away(rule) or self._unjudged(rule)
+        return excluded or self._why_kept_away(rule) or self._why_unjudged(rule)
 
     def exclude(self, rules: Iterable[v.RuleId], *, any_reading: bool = False) -> str:
         """Return why a scenario about these rules does not apply; empty if it does.
@@ -106,13 +106,13 @@ class Terms:
                 return f"reading: {condition}"
         return ""
 
-    def _kept_away(self, rule: Rule) -> str:
+    def _why_kept_away(self, rule: Rule) -> str:
         for condition in rule.unless:
             if "=" not in condition and condition in self.capabilities:
                 return f"capability: {condition} is declared, which keeps it from arising"
         return ""
 
-    def _unjudged(self, rule: Rule) -> str:
+    def _why_unjudged(self, rule: Rule) -> str:
         if self.oracle.value in rule.oracles:
             return ""
         return f"oracle: only {' or '.join(rule.oracles)} can judge it"

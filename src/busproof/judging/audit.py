@@ -62,7 +62,7 @@ def audited(
         by_step: why only a step of a scenario notices it; empty if the judge does.
     """
     rule_verdict = next(judged for judged in conformance.rules if judged.id == rule)
-    violated = _violated(conformance)
+    violated = _rules_violated(conformance)
     if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
         why = equivalent or f"{rule} was {rule_verdict.verdict.value} {rule_verdict.cause}".strip()
@@ -92,7 +92,7 @@ def explored(fault: str, rule: v.RuleId, equivalent: str, conformance: Conforman
 
     An exploration has no scenarios of the rule, so a violation of any rule kills the mutant.
     """
-    violated = _violated(conformance)
+    violated = _rules_violated(conformance)
     examples = [
         judged.counterexample for judged in conformance.rules if judged.counterexample is not None
     ]
@@ -110,7 +110,7 @@ def explored(fault: str, rule: v.RuleId, equivalent: str, conformance: Conforman
     )
 
 
-def _violated(conformance: Conformance) -> tuple[v.RuleId, ...]:
+def _rules_violated(conformance: Conformance) -> tuple[v.RuleId, ...]:
     rules: Sequence[v.RuleId] = [
         rule.id for rule in conformance.rules if rule.verdict is Verdict.VIOLATED
     ]

@@ -89,7 +89,7 @@ class Connections:
         if kind in _COUNTED:
             # Quotas depend on the number of entities, which creations and deletions change.
             self.counted.add(first)
-            self.entities.update(_named(command))
+            self.entities.update(_names_in(command))
         self.whole = self.whole or command.extent is v.Extent.EVERYTHING
         return first
 
@@ -119,19 +119,19 @@ def parts(events: Sequence[v.Event]) -> list[list[int]]:
 
 def is_crowded(events: Iterable[v.Event]) -> bool:
     """Return whether the entities may ever reach a quota."""
-    names = {name for event in events for name in _named(event.command)}
+    names = {name for event in events for name in _names_in(event.command)}
     return len(names) >= MOST_PARTITIONED
 
 
-def _named(command: v.Command) -> Iterator[str]:
+def _names_in(command: v.Command) -> Iterator[str]:
     """Yield the names of entities in a command, with that of the one that it creates."""
     yield from _entities(command)
-    created = _created(command)
+    created = _name_created(command)
     if created is not None:
         yield created
 
 
-def _created(command: v.Command) -> str | None:
+def _name_created(command: v.Command) -> str | None:
     return v.created_path(command) if isinstance(command, v.Creation) else None
 
 

@@ -75,7 +75,7 @@ class Driver:
             AdapterError: the adapter raised an error, or its answer cannot be recorded.
         """
         called = self._now()
-        observed = self._observed(command, connection)
+        observed = self._observe(command, connection)
         if isinstance(command, v.AdvanceClock) and isinstance(observed.outcome, v.Done):
             self._virtual_now += command.duration
         lost = isinstance(observed.outcome, v.Indeterminate)
@@ -93,7 +93,7 @@ class Driver:
         self._note_partitions(event)
         return event, self._violation(event)
 
-    def _observed(self, command: v.Command, connection: str) -> v.Observed:
+    def _observe(self, command: v.Command, connection: str) -> v.Observed:
         with blaming_the_adapter():
             observed: object = self._adapter.do(command, connection)
         if not (isinstance(observed, v.Observed) and isinstance(observed.outcome, v.Outcome)):

@@ -92,13 +92,13 @@ class Judge:
     def decided(self) -> Sequence[tuple[v.RuleId, ...]]:
         """For each event that was allowed, the rules that it shows."""
         if self.violation is not None or self.exhausted:
-            return self._decided_before
+            return self._decisions_before
         if self._search is not None:
             self._explanation = explanation_by(self._search)
         return self._explanation.decided
 
     @cached_property
-    def _decided_before(self) -> Sequence[tuple[v.RuleId, ...]]:
+    def _decisions_before(self) -> Sequence[tuple[v.RuleId, ...]]:
         """For each event before the last one, the rules that it shows."""
         if self._search is not None:
             return explanation_by(self._search).decided

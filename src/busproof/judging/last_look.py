@@ -85,7 +85,7 @@ def _last_look(past: Past) -> Look:
     """
     if len(past.queues) + len(past.topics) > MOST_ENTITIES:
         return
-    yield from _seen_from_outside(past)
+    yield from _look_from_outside(past)
     for outage in dict.fromkeys(past.down):
         up = v.BringPartitionUp(queue=outage.queue, partition=outage.partition)
         yield up, CONNECTION
@@ -94,17 +94,17 @@ def _last_look(past: Past) -> Look:
         yield v.Send(queue=path, message=copy), CONNECTION
     yield v.AdvanceClock(duration=past.wait), CONNECTION
     yield from _all_emptied(past)
-    yield from _awaited(past)
+    yield from _await_scheduled(past)
     if past.is_eventful and len(past.queues) + len(past.topics) <= MOST_USED:
-        yield from _used_again(past)
-    yield from _counted(past)
+        yield from _use_again(past)
+    yield from _count_later(past)
     old = [(path, token) for path, some in past.tokens.items() for token in some[:MOST_TOKENS]]
     for number, (path, token) in enumerate(old, len(old)):
         # The message is gone, or the whole entity is, so the token must be refused.
         yield SETTLEMENTS[number % len(SETTLEMENTS)](queue=path, lock_token=token), CONNECTION
 
 
-def _awaited(past: Past) -> Look:
+def _await_scheduled(past: Past) -> Look:
     """Receive for two minutes where a scheduled message has not arrived, until one does."""
     lives = ((one, one.message.time_to_live) for one in past.awaited.values())
     missing = next((one for one, life in lives if life is None or life >= LONG), None)
@@ -121,23 +121,23 @@ def _awaited(past: Past) -> Look:
         yield v.AdvanceClock(duration=PAUSE), CONNECTION
 
 
-def _counted(past: Past) -> Look:
+def _count_later(past: Past) -> Look:
     """List and describe the entities a day later, and peek at the messages that are left."""
     yield v.AdvanceClock(duration=LONGEST), CONNECTION
     yield v.ListQueues(), CONNECTION
-    yield from _described(past)
+    yield from _describe(past)
     for path in past.queues:
         yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
 
 
-def _described(past: Past) -> Look:
+def _describe(past: Past) -> Look:
     for path in past.queues:
         yield v.GetQueue(queue=path), CONNECTION
     for topic in past.topics:
         yield v.GetTopic(topic=topic), CONNECTION
 
 
-def _seen_from_outside(past: Past) -> Look:
+def _look_from_outside(past: Past) -> Look:
     """Describe, list and peek, which changes nothing on the bus."""
     yield v.ListQueues(), CONNECTION
     if past.topics:
@@ -152,12 +152,12 @@ def _seen_from_outside(past: Past) -> Look:
         if requires_session:
             yield v.ListSessions(queue=path), CONNECTION
         for place in (path, path + v.DEAD_LETTERS):
-            yield from _peeked(place)
+            yield from _peek_twice(place)
         for token in past.tokens.get(path, [])[-MOST_TOKENS:]:
             yield v.RenewLock(queue=path, lock_token=token), CONNECTION
 
 
-def _peeked(path: str) -> Peeks:
+def _peek_twice(path: str) -> Peeks:
     """Peek twice, the second time behind the messages shown first; return all messages shown."""
     shown: list[v.MessageView] = []
     event = yield v.Peek(queue=path, count=MOST_MESSAGES), CONNECTION
@@ -173,7 +173,7 @@ def _peeked(path: str) -> Peeks:
     return shown
 
 
-def _used_again(past: Past) -> Look:
+def _use_again(past: Past) -> Look:
     """Send a message with a key, a copy of it and one without a key; abandon what is received."""
     in_session = any(past.queues.values())
     copies = {v.subscription_path(*pair) for pair in past.subscriptions}
@@ -209,38 +209,38 @@ def _used_again(past: Past) -> Look:
 
 def _all_emptied(past: Past) -> Look:
     # Under GET-LAG a description may be outdated at first; after the wait it must be right.
-    yield from _described(past)
+    yield from _describe(past)
     for path, requires_session in past.queues.items():
         if requires_session:
-            yield from _emptied_by_session(path, past)
+            yield from _empty_by_session(path, past)
         else:
-            yield from _emptied(path, past, None)
+            yield from _empty(path, past, None)
         for suffix in (v.DEAD_LETTERS, v.TRANSFERS) if past.forwards else (v.DEAD_LETTERS,):
-            yield from _emptied(path + suffix, past, None)
+            yield from _empty(path + suffix, past, None)
 
 
-def _emptied_by_session(path: str, past: Past) -> Look:
+def _empty_by_session(path: str, past: Past) -> Look:
     """Empty each session, first those whose ids the sequence used."""
     known = list(dict.fromkeys(past.sessions.get(path, [])))[:MOST_SESSIONS]
     for session in known:
         yield v.AcceptSession(queue=path, session_id=session), CONNECTION
-        yield from _emptied_while_held(path, past, session)
+        yield from _empty_while_held(path, past, session)
     for _ in range(MOST_SESSIONS):
         event = yield v.AcceptNextSession(queue=path), CONNECTION
         if not isinstance(event.outcome, v.SessionAccepted):
             break
-        yield from _emptied_while_held(path, past, event.outcome.session_id)
+        yield from _empty_while_held(path, past, event.outcome.session_id)
 
 
-def _emptied_while_held(path: str, past: Past, session: str) -> Look:
+def _empty_while_held(path: str, past: Past, session: str) -> Look:
     yield v.GetSessionState(queue=path, session_id=session), CONNECTION
-    yield from _emptied(path, past, session)
+    yield from _empty(path, past, session)
     yield v.CloseSession(queue=path, session_id=session), CONNECTION
 
 
-def _emptied(path: str, past: Past, session: str | None) -> Look:
+def _empty(path: str, past: Past, session: str | None) -> Look:
     """Receive all messages, look at the entity while they are locked, and remove them."""
-    shown = yield from _peeked(path)
+    shown = yield from _peek_twice(path)
     if not shown and path not in past.queues:
         return
     locked: list[v.MessageView] = []
@@ -261,7 +261,7 @@ def _emptied(path: str, past: Past, session: str | None) -> Look:
         locked.append(event.outcome.message)
     if not (locked or deferred):
         return
-    yield from _peeked(path)
+    yield from _peek_twice(path)
     if not v.is_dead_letter_queue(path):
         yield v.GetQueue(queue=path), CONNECTION
     for token in past.tokens.get(path, [])[:MOST_TOKENS]:
@@ -269,10 +269,10 @@ def _emptied(path: str, past: Past, session: str | None) -> Look:
         yield v.Complete(queue=path, lock_token=token), CONNECTION
     for view in deferred:
         yield v.Complete(queue=path, lock_token=view.lock_token or ""), CONNECTION
-    yield from _removed(path, locked, session)
+    yield from _remove(path, locked, session)
 
 
-def _removed(path: str, locked: Sequence[v.MessageView], session: str | None) -> Look:
+def _remove(path: str, locked: Sequence[v.MessageView], session: str | None) -> Look:
     """Complete most messages; abandon two, receive them again, and delete them by receiving.
 
     Before, some are settled in a transaction that is rolled back, and afterwards locked as before.

@@ -28,7 +28,7 @@ def answers_alike(adapter: v.Adapter, profile: v.Profile, scenario: Scenario) ->
     try:
         adapter.start(profile)
         return all(
-            _repeated(adapter.do(event.command, event.connection), event)
+            _repeats(adapter.do(event.command, event.connection), event)
             for event in scenario.events
         )
     except Exception:  # noqa: BLE001 - whatever an adapter raises, it does not answer
@@ -40,5 +40,5 @@ def same_outcome(one: v.Outcome | None, other: v.Outcome | None) -> bool:
     return one == other and repr(one) == repr(other)  # for Python, true equals 1
 
 
-def _repeated(answer: v.Observed, event: v.Event) -> bool:
+def _repeats(answer: v.Observed, event: v.Event) -> bool:
     return answer.witness == event.witness and same_outcome(answer.outcome, event.outcome)

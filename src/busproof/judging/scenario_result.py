@@ -194,7 +194,7 @@ class Checker:
 
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
-        return self._checked(scenario, judged)
+        return self._check_with(scenario, judged)
 
     def explanation(self, scenario: Scenario) -> Explanation:
         """Return an execution of the reference model that explains a scenario, if there is one."""
@@ -207,7 +207,7 @@ class Checker:
 
     def check_part(self, scenario: Scenario) -> Heard:
         """Judge a scenario with the events of one independent part only (`decompose`)."""
-        return self._checked(scenario, judged_part)
+        return self._check_with(scenario, judged_part)
 
     def heard(self, scenario: Scenario, judge: Judge | None) -> Heard:
         """Return the result of a scenario that was judged while it ran, without judging it again.
@@ -228,7 +228,7 @@ class Checker:
         found = result_of(judge)
         return self._result(scenario, attrs.evolve(found, overdue=None) if real else found)
 
-    def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
+    def _check_with(self, scenario: Scenario, judge: _Judge) -> Heard:
         if _has_nothing_to_judge(scenario):
             return _heard(scenario)
         events: Sequence[v.Event] = scenario.events
@@ -238,14 +238,14 @@ class Checker:
         seen = self._observability
         if self._began is None:
             heard = self._result(scenario, judge(events, profile, seen, self._cores))
-            return attrs.evolve(heard, uncreated=self._uncreated(events))
+            return attrs.evolve(heard, uncreated=self._find_uncreated(events))
         result, counts = judged_begun(events, profile, seen, self._began)
         unjudged: dict[str, dict[str, int]] = {}
         for (reason, path), count in counts.items():
             unjudged.setdefault(reason.name, {})[path] = count
         return attrs.evolve(self._result(scenario, result), unjudged=unjudged)
 
-    def _uncreated(self, events: Sequence[v.Event]) -> tuple[str, ...]:
+    def _find_uncreated(self, events: Sequence[v.Event]) -> tuple[str, ...]:
         """Return entities that a foreign history uses and does not create."""
         if self._is_own:
             return ()

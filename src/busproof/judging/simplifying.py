@@ -115,9 +115,9 @@ class _Work:
     def shorten_names(self) -> None:
         """Give short names to entities, messages, sessions and transactions."""
         names = _short_names(self._plain)
-        if not self._try(_renamed(self._plain, names)):
+        if not self._try(_rename(self._plain, names)):
             for name, short in names.items():
-                self._try(_renamed(self._plain, {name: short}))
+                self._try(_rename(self._plain, {name: short}))
 
     def shrink_values(self) -> None:
         """Make numbers and other texts smaller."""
@@ -230,14 +230,14 @@ def _short_names(plain: Plain) -> dict[str, str]:
         for place in _places(recorded["command"]):
             value = _value(recorded["command"], place)
             if isinstance(value, str) and place[-1] in (*SHORT_NAMES, *ENTITIES):
-                for kind, name in _named(str(place[-1]), value):
+                for kind, name in _names_in(str(place[-1]), value):
                     if name not in names:
                         names[name] = _fresh(SHORT_NAMES[kind], taken)
                         taken.add(names[name])
     return {name: short for name, short in names.items() if name != short}
 
 
-def _named(field: str, value: str) -> Iterator[tuple[str, str]]:
+def _names_in(field: str, value: str) -> Iterator[tuple[str, str]]:
     """Yield the names in a value with the field that each would have."""
     if field not in ENTITIES:
         yield field, value
@@ -262,7 +262,7 @@ def _fresh(begin: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _renamed(plain: Plain, names: dict[str, str]) -> Plain:
+def _rename(plain: Plain, names: dict[str, str]) -> Plain:
     changed = copy.deepcopy(plain)
     for recorded in changed:
         for place in list(_places(recorded["command"])):

@@ -365,7 +365,7 @@ def _search(number: int) -> Stretch | None:
     if number:
         indices = array("L", [0, *indices])
         some.insert(0, task.events[0])
-    search, ended = _searched(some, task.profile, task.observability)
+    search, ended = _search_stretch(some, task.profile, task.observability)
     if ended is not Ended.EXPLAINED or not (span.end is None or _is_empty(search.namespace)):
         return None
     trail = search.trail
@@ -391,7 +391,7 @@ def _queue(creation: v.Event) -> str:
     return creation.command.queue
 
 
-def _searched(
+def _search_stretch(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> tuple[Search, Ended]:
     if len(events) > LONG:

@@ -116,10 +116,10 @@ def verdicts(
         summary: the summary.
         more: sentences about further reasons why the run is incomplete.
     """
-    explored = _explored(header, summary, terms)
+    explored = _find_explored(header, summary, terms)
     unreached = {} if explored is None else missed(explored.goals)
     every = (
-        _aimed(_verdict(rule, terms, summary.rules.get(rule.id, OfRule())), unreached)
+        _with_aim(_verdict(rule, terms, summary.rules.get(rule.id, OfRule())), unreached)
         for rule in terms.catalogue.rules
         if rule.shown_by != "never"
     )
@@ -129,7 +129,11 @@ def verdicts(
         for rule in every
         if is_asked_for(rule.id, header.rules) or rule.verdict is Verdict.VIOLATED
     )
-    messages = (*_problems(summary, header.planned), *_unanswered(rules, header.rules), *more)
+    messages = (
+        *_problems(summary, header.planned),
+        *_sentences_of_unanswered(rules, header.rules),
+        *more,
+    )
     problems = tuple(dict.fromkeys(messages))
     if header.began is not None:
         rules = tuple(map(_of_a_middle, rules))
@@ -170,7 +174,7 @@ def _count_unjudged(summary: Summary, rules: Sequence[RuleVerdict]) -> Iterator[
         )
 
 
-def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None:
+def _find_explored(header: Header, summary: Summary, terms: Terms) -> Explored | None:
     """Return what the run explored, with the coverage goals; `None` if it did not explore."""
     if not summary.sequences:
         return None
@@ -183,7 +187,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
     )
 
 
-def _aimed(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdict:
+def _with_aim(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdict:
     """Return the verdict, changed from shown to not shown if the rule's goal was never reached."""
     if verdict.verdict is not Verdict.SHOWN or verdict.id not in unreached:
         return verdict
@@ -202,12 +206,12 @@ def _verdict(rule: Rule, terms: Terms, summary: OfRule) -> RuleVerdict:
     if summary.broken and terms.profile.may_have_lost:
         return attrs.evolve(open_yet, verdict=Verdict.INCONCLUSIVE, cause=PROMOTED)
     if summary.broken:
-        return _violated(open_yet, summary)
+        return _as_violated(open_yet, summary)
     verdict, cause = _unbroken(summary.own, summary.events)
     return attrs.evolve(open_yet, verdict=verdict, cause=cause)
 
 
-def _violated(open_yet: RuleVerdict, summary: OfRule) -> RuleVerdict:
+def _as_violated(open_yet: RuleVerdict, summary: OfRule) -> RuleVerdict:
     if summary.shortest is None:
         raise AssertionError("a broken rule has a counterexample")
     cause = f"{summary.broken} counterexample{'s' if summary.broken > 1 else ''}"
@@ -255,7 +259,7 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
     return [*problems, *in_order(summary.interrupted), *in_order(summary.exhausted)]
 
 
-def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
+def _sentences_of_unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each requested rule or family that does not apply: it did not pass."""
     for name in only:
         of_it = [rule for rule in rules if is_asked_for(rule.id, (name,))]

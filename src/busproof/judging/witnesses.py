@@ -23,7 +23,7 @@ def with_late_witnesses(events: Sequence[v.Event]) -> Sequence[v.Event]:
         for event in events
         if isinstance(event.command, v.CreateQueue) and event.command.partitioned
     }
-    sent = Counter(_sent(event) for event in events if isinstance(event.command, v.Send))
+    sent = Counter(_key_of_send(event) for event in events if isinstance(event.command, v.Send))
     partition_of = {
         (_queue(event), view.body): view.sequence_number >> v.SEQUENCE_BITS
         for event in events
@@ -31,11 +31,11 @@ def with_late_witnesses(events: Sequence[v.Event]) -> Sequence[v.Event]:
         if view.sequence_number is not None and view.sequence_number >= 0
     }
     return packed(
-        attrs.evolve(event, witness=v.Witness(partition=partition_of[_sent(event)]))
+        attrs.evolve(event, witness=v.Witness(partition=partition_of[_key_of_send(event)]))
         if _lacks_witness(event)
         and _queue(event) in partitioned
-        and sent[_sent(event)] == 1
-        and _sent(event) in partition_of
+        and sent[_key_of_send(event)] == 1
+        and _key_of_send(event) in partition_of
         else event
         for event in events
     )
@@ -50,7 +50,7 @@ def _queue(event: v.Event) -> str:
     return str(getattr(event.command, "queue", ""))
 
 
-def _sent(event: v.Event) -> tuple[str, str]:
+def _key_of_send(event: v.Event) -> tuple[str, str]:
     command = event.command
     return (command.queue, command.message.body) if isinstance(command, v.Send) else ("", "")
 

@@ -206,7 +206,7 @@ class _Worker:
 
     def learn(self, command: v.Command, outcome: v.Outcome) -> None:
         """Remember the locks in an answer, and forget a session or transaction that was refused."""
-        for view in _given(outcome):
+        for view in _views_of(outcome):
             if view.lock_token:
                 queue = getattr(command, "queue", "")
                 self.locks.append((queue, view.lock_token, view.sequence_number))
@@ -322,7 +322,7 @@ class _Scene:
         return returned
 
 
-def _given(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
     if isinstance(outcome, v.ReceivedSeveral):
         return outcome.messages
     return (outcome.message,) if isinstance(outcome, v.Received) else ()

@@ -246,11 +246,11 @@ class _Fragmenting:
 
     def fragment(self, partitioned: bool) -> Fragment:
         """Return the fragment of the entity, if it is partitioned or not."""
-        self._unjudged = self._counted_whole()
+        self._unjudged = self._counts_of_whole()
         translated = [
             (index, changed)
             for index, event in self._all
-            if (changed := self._translated(event)) is not None
+            if (changed := self._translate(event)) is not None
         ]
         first = min((event.called for _, event in self._all), default=0)
         before = [
@@ -276,7 +276,7 @@ class _Fragmenting:
             unjudged=self._unjudged,
         )
 
-    def _counted_whole(self) -> Counter[Reason]:
+    def _counts_of_whole(self) -> Counter[Reason]:
         """Return the counts of what is true of all events of the entity."""
         counts = Counter({Reason.BEGUN: len(self._own)})
         if self._after_its_end:
@@ -361,7 +361,7 @@ class _Fragmenting:
 
     # The events -------------------------------------------------------------------------------
 
-    def _translated(self, event: v.Event) -> v.Event | None:
+    def _translate(self, event: v.Event) -> v.Event | None:
         """Return an event as the fragment has it; `None` if it has not."""
         command = event.command
         translated: v.Event | None = None
@@ -372,46 +372,50 @@ class _Fragmenting:
         elif isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
             is_here = base_path(command.queue) == base_path(self._path)
             if is_here and not isinstance(event.outcome, v.Refused):
-                translated = self._moved(event)
+                translated = self._with_moments(event)
         elif isinstance(command, TRANSACTIONS):
             if command.transaction in self._transactions:
-                translated = event if is_successful(event.outcome) else _lost(event)
+                translated = event if is_successful(event.outcome) else _without_answer(event)
         elif path_of(command) == self._path:
             translated = self._own_event(event)
         if translated is None or isinstance(command, (*RECEIVING, v.Peek)):
             return translated
-        return _lost(translated) if self._was_under_way(event) else translated
+        return _without_answer(translated) if self._was_under_way(event) else translated
 
     def _own_event(self, event: v.Event) -> v.Event | None:
         """Return a request about the entity as the fragment has it."""
         if isinstance(event.outcome, v.Refused):
-            return self._refused(event)
+            return self._translate_refusal(event)
         transaction = getattr(event.command, "transaction", None)
         if transaction is None or transaction in self._transactions:
-            return self._answered(event)
+            return self._translate_answer(event)
         self._leave_out(Reason.TRANSACTIONS)
         is_kept = isinstance(event.command, (*SENDING, v.Settlement))
         if not is_kept or not self._may_be_kept(event.command):
             return None
-        return _lost(self._moved(event, transaction=None))
+        return _without_answer(self._with_moments(event, transaction=None))
 
-    def _refused(self, event: v.Event) -> v.Event | None:
+    def _translate_refusal(self, event: v.Event) -> v.Event | None:
         self._leave_out(Reason.REFUSALS)
         if isinstance(event.command, v.SettleBatch):
             known = tuple(t for t in event.command.lock_tokens if t in self._tokens)
-            return _lost(self._moved(event, lock_tokens=known)) if known else None
-        return _lost(self._moved(event)) if isinstance(event.command, v.ReceiveDeferred) else None
+            return _without_answer(self._with_moments(event, lock_tokens=known)) if known else None
+        return (
+            _without_answer(self._with_moments(event))
+            if isinstance(event.command, v.ReceiveDeferred)
+            else None
+        )
 
     def _may_be_kept(self, command: v.Command) -> bool:
         tokens = tokens_of(command)
         return all(token in self._tokens for token in tokens)
 
     @staticmethod
-    def _moved(event: v.Event, **changes: Any) -> v.Event:
+    def _with_moments(event: v.Event, **changes: Any) -> v.Event:
         command: Any = event.command
         return attrs.evolve(event, command=attrs.evolve(command, queue=ENTITY, **changes))
 
-    def _answered(self, event: v.Event) -> v.Event | None:
+    def _translate_answer(self, event: v.Event) -> v.Event | None:
         command = event.command
         answered: v.Event | None = None
         match command:
@@ -424,15 +428,15 @@ class _Fragmenting:
             case v.GetSessionState():
                 answered = self._with_state(event, command)
             case v.UpdateQueue():
-                moved = self._moved(event, forward_to=None, status=None)
+                moved = self._with_moments(event, forward_to=None, status=None)
                 answered = moved if moved.command != v.UpdateQueue(queue=ENTITY) else None
             case v.CancelScheduled() if command.sequence_number not in self._scheduled:
                 self._leave_out(Reason.ASIDE)
             case v.Send() | v.SendBatch() | v.Schedule():
-                answered = self._sent_here(event)
+                answered = self._translate_send(event)
             case _ if isinstance(command, KEPT):
                 if self._may_be_kept(command):
-                    answered = self._without_ends(self._moved(event))
+                    answered = self._without_ends(self._with_moments(event))
                 else:
                     self._leave_out(Reason.LOCKS)
             case _:
@@ -445,7 +449,7 @@ class _Fragmenting:
             return event
         return attrs.evolve(event, outcome=v.Renewed(locked_until=None))
 
-    def _sent_here(self, event: v.Event) -> v.Event | None:
+    def _translate_send(self, event: v.Event) -> v.Event | None:
         """Return a send of the messages that are judged; what else takes room is unknown."""
         messages = tuple(
             attrs.evolve(message, size=None)
@@ -455,8 +459,8 @@ class _Fragmenting:
         if not messages:
             return None
         if isinstance(event.command, v.SendBatch):
-            return self._moved(event, messages=messages)
-        return self._moved(event, message=messages[0])
+            return self._with_moments(event, messages=messages)
+        return self._with_moments(event, message=messages[0])
 
     def _with_known_locks(
         self, event: v.Event, command: v.SettleBatch | v.RenewLocks
@@ -467,7 +471,7 @@ class _Fragmenting:
             self._leave_out(Reason.LOCKS)
         if isinstance(event.outcome, v.RenewedSeveral):
             event = attrs.evolve(event, outcome=v.RenewedSeveral())
-        return self._moved(event, lock_tokens=known) if known else None
+        return self._with_moments(event, lock_tokens=known) if known else None
 
     def _with_session(self, event: v.Event) -> v.Event | None:
         """Return an accept of the session that was found; which others there are is unknown."""
@@ -480,7 +484,7 @@ class _Fragmenting:
     def _with_state(self, event: v.Event, command: v.GetSessionState) -> v.Event:
         """Return what sets a session's state to what it was, if nobody has set it so far."""
         if not isinstance(event.outcome, v.SessionState):
-            return self._moved(event)
+            return self._with_moments(event)
         for other in self._own:
             if other is event:
                 break
@@ -488,7 +492,7 @@ class _Fragmenting:
             is_of_it = getattr(other.command, "session_id", None) == command.session_id
             is_over = other.returned is None or other.returned <= event.called
             if is_set and is_of_it and is_over and isinstance(other.outcome, v.Done):
-                return self._moved(event)
+                return self._with_moments(event)
         setting = v.SetSessionState(
             queue=ENTITY, session_id=command.session_id, state=event.outcome.state
         )
@@ -499,14 +503,14 @@ class _Fragmenting:
         outcome = event.outcome
         is_peek = isinstance(event.command, v.Peek)
         if isinstance(outcome, v.Indeterminate):
-            return None if is_peek else self._moved(event)
+            return None if is_peek else self._with_moments(event)
         if not views_of(outcome):
             is_judged = self._is_certain and not is_peek
             if not is_judged:
                 self._leave_out(Reason.EMPTY)
-            return self._moved(event) if is_judged else None
+            return self._with_moments(event) if is_judged else None
         views = [
-            self._cleaned(view)
+            self._without_past(view)
             for view in views_of(outcome)
             if view.body not in self._set_aside and not (is_peek and self._is_aside(view))
         ]
@@ -528,12 +532,12 @@ class _Fragmenting:
             shown = v.Peeked(messages=tuple(views))
         else:
             shown = v.ReceivedSeveral(messages=tuple(views))
-        return attrs.evolve(self._moved(event), outcome=shown)
+        return attrs.evolve(self._with_moments(event), outcome=shown)
 
     def _is_aside(self, view: v.MessageView) -> bool:
         return view.state is v.MessageState.SCHEDULED and self._times[view.body] != 1
 
-    def _cleaned(self, view: v.MessageView) -> v.MessageView:
+    def _without_past(self, view: v.MessageView) -> v.MessageView:
         """Return a view without what depends on the past."""
         changes: dict[str, Any] = {"dead_letter_reason": None, "time_to_live": None, "size": None}
         if not self._is_certain:
@@ -547,5 +551,5 @@ class _Fragmenting:
         return attrs.evolve(view, **changes)
 
 
-def _lost(event: v.Event) -> v.Event:
+def _without_answer(event: v.Event) -> v.Event:
     return attrs.evolve(event, outcome=LOST, returned=None, witness=None)

@@ -128,7 +128,7 @@ def _of_whole(
     fragment: Fragment, profile: v.Profile, observability: v.Observability
 ) -> Accused | None:
     """Return a violation of a fragment, of all its events or of those about one message or key."""
-    together = _judged_together(fragment)
+    together = _without_empty(fragment)
     whole = _judge(together, profile, observability)
     if whole.ended is Ended.EXPLAINED:
         return None
@@ -149,7 +149,7 @@ def _of_whole(
     return None
 
 
-def _judged_together(fragment: Fragment) -> Fragment:
+def _without_empty(fragment: Fragment) -> Fragment:
     """Return a fragment without empty answers, if receives are missing that may explain them."""
     if fragment.past.is_whole:
         return fragment

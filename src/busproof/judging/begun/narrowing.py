@@ -81,7 +81,7 @@ class _Narrowing:
         sessions: dict[str, set[Node]] = defaultdict(set)
         for index in range(len(self._bodies)):
             self._join(index, groups, sessions, in_lines=in_lines)
-        chosen = self._chosen(groups, sessions, in_lines=in_lines)
+        chosen = self._choose_events(groups, sessions, in_lines=in_lines)
         members: dict[Any, set[str]] = defaultdict(set)
         for kind, name in groups:
             if kind == "body":
@@ -90,7 +90,7 @@ class _Narrowing:
             if not in_lines:
                 indices |= set(self._empty_receives(sorted(indices)))
             if len(indices) > 1:
-                yield self._narrowed(members[root], sorted({*indices, *self._always}))
+                yield self._narrow(members[root], sorted({*indices, *self._always}))
 
     def _empty_receives(self, own: Sequence[int]) -> Iterator[int]:
         """Yield the receives of nothing that no front end's cache explains.
@@ -157,7 +157,7 @@ class _Narrowing:
             if message.session_id is not None:
                 sessions[message.session_id].add(("body", message.body))
 
-    def _chosen(
+    def _choose_events(
         self, groups: Groups, sessions: dict[str, set[Node]], *, in_lines: bool
     ) -> dict[Any, set[int]]:
         """Return the events of each group: of its messages, sessions and transactions."""
@@ -193,9 +193,9 @@ class _Narrowing:
             if key is not None:
                 yield "key", key
 
-    def _narrowed(self, bodies: set[str], chosen: list[int]) -> Fragment:
+    def _narrow(self, bodies: set[str], chosen: list[int]) -> Fragment:
         fragment = self._fragment
-        events = [self._shortened(fragment.events[index], bodies) for index in chosen]
+        events = [self._shorten(fragment.events[index], bodies) for index in chosen]
         return attrs.evolve(
             fragment,
             events=tuple(events),
@@ -204,7 +204,7 @@ class _Narrowing:
             past=attrs.evolve(fragment.past, keeps_locks=False, is_whole=False),
         )
 
-    def _shortened(self, event: v.Event, bodies: set[str]) -> v.Event:
+    def _shorten(self, event: v.Event, bodies: set[str]) -> v.Event:
         """Return an event about these messages alone."""
         command = event.command
         outcome = event.outcome

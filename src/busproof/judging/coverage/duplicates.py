@@ -28,9 +28,9 @@ class SeenDuplicates(Duplicates):
         sends = notes.copies.get(message_id, {})
         copy = super().is_duplicate(entity, message, key)
         if copy:
-            self._dropped(coverage, entity, message, sends.get(key))
+            self._note_dropped(coverage, entity, message, sends.get(key))
             return True
-        coverage.kept = self._kept(coverage, entity, message, key, sends)
+        coverage.kept = self._rules_of_delivery(coverage, entity, message, key, sends)
         recent = any(
             other != key and now - at < entity.settings.duplicate_window
             for other, (at, _, _) in sends.items()
@@ -41,7 +41,7 @@ class SeenDuplicates(Duplicates):
         coverage.journal.put(notes.copies, message_id, {**sends, key: send})
         return False
 
-    def _dropped(
+    def _note_dropped(
         self, coverage: Coverage, entity: Entity, message: v.Message, first: "Sent | None"
     ) -> None:
         if coverage.is_forwarding:
@@ -70,7 +70,7 @@ class SeenDuplicates(Duplicates):
             (window == DEFAULT_WINDOW and 2 * age >= DEFAULT_WINDOW, "DUP-02"),
         )
 
-    def _kept(
+    def _rules_of_delivery(
         self,
         coverage: Coverage,
         entity: Entity,

@@ -356,7 +356,9 @@ class Coverage:
         here = self.entity is not None and self.entity.base is queued.entity.base
         notes.placed = self.committing is not None or (here and self.partition is not None)
         if self.activating is not None and self.activating.entity is queued.entity:
-            notes.overtaken = self._is_overtaken(queued, self._scheduled_after(of_entity))
+            notes.overtaken = self._is_overtaken(
+                queued, self._arrivals_before_scheduling(of_entity)
+            )
         entity = queued.entity
         if entity is not entity.base or entity.settings.duplicate_detection:
             self.journal.put(of_entity.bodies, queued.message.body, None)
@@ -403,7 +405,7 @@ class Coverage:
         if len(notes.deferred) > MOST_DEFERRED:
             notes.deferred = frozenset(sorted(notes.deferred)[-MOST_DEFERRED:])
 
-    def _scheduled_after(self, notes: EntityNotes) -> int:
+    def _arrivals_before_scheduling(self, notes: EntityNotes) -> int:
         """Return how many messages there had been when the one at hand was scheduled."""
         known = None if self.activating is None else notes.scheduled.get(self.activating)
         return 0 if known is None else known[0]

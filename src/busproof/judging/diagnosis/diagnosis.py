@@ -146,20 +146,20 @@ def of_the_model(scene: Scene) -> Iterable[v.RuleId]:
     return scene.rules_of_answers
 
 
-def _received(scene: Scene) -> Iterator[v.RuleId]:
+def _rules_of_receive(scene: Scene) -> Iterator[v.RuleId]:
     outcome: Any = scene.event.outcome
     yield from wrongly_given(scene, outcome.message)
 
 
-def _received_several(scene: Scene) -> Iterator[v.RuleId]:
+def _rules_of_several(scene: Scene) -> Iterator[v.RuleId]:
     outcome: Any = scene.event.outcome
     yield from wrongly_given_together(scene, outcome.messages)
 
 
 OF_ANSWERS: Final[dict[type[v.Outcome], Callable[[Scene], Iterable[v.RuleId]]]] = {
     v.Empty: withheld,
-    v.Received: _received,
-    v.ReceivedSeveral: _received_several,
+    v.Received: _rules_of_receive,
+    v.ReceivedSeveral: _rules_of_several,
     v.Peeked: wrongly_shown,
     v.Deleted: wrongly_deleted,
     v.Described: wrongly_described,

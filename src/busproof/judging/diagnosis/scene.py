@@ -375,7 +375,7 @@ class Scene:
             index
             for index, event in enumerate(self.history)
             if isinstance(event.command, v.CreateQueue | v.CreateTopic | v.CreateSubscription)
-            and _created_path(event.command) == path
+            and _path_created(event.command) == path
         )
         return max(indices, default=0)
 
@@ -392,7 +392,7 @@ class Scene:
         if self.done(v.DeleteQueue, v.DeleteTopic):
             return False
         asked = self.asked(v.CreateQueue, v.CreateTopic, v.CreateSubscription)
-        return sum(_created_path(event.command) == path for event in asked) > 1
+        return sum(_path_created(event.command) == path for event in asked) > 1
 
 
 def tokens_of(command: v.Command) -> tuple[str, ...]:
@@ -402,7 +402,7 @@ def tokens_of(command: v.Command) -> tuple[str, ...]:
     return tokens if token is None else (token,)
 
 
-def _created_path(command: Any) -> str:
+def _path_created(command: Any) -> str:
     path: str = v.created_path(command)
     return path
 

@@ -63,7 +63,7 @@ def of_circumstances(scene: Scene, entity: Entity) -> Iterator[v.RuleId]:
         return
     yield from rules_if(
         (_since(scene, v.CancelScheduled), "SCHED-05"),
-        (_changed_forwarding(scene, path), "FWD-05"),
+        (_has_changed_forwarding(scene, path), "FWD-05"),
         (subscription and scene.statuses_of(path), "TOPIC-25"),
         (scene.statuses_of(path), "MGMT-27"),
         (subscription and scene.statuses_of(entity.base.path), "TOPIC-26"),
@@ -88,7 +88,7 @@ def _since(scene: Scene, kind: type[v.Command]) -> bool:
     )
 
 
-def _changed_forwarding(scene: Scene, path: str) -> bool:
+def _has_changed_forwarding(scene: Scene, path: str) -> bool:
     """Return whether an update has changed where an entity forwards to."""
     updates = scene.done(v.UpdateQueue, path=path)
     return any(getattr(event.command, "forward_to", None) is not None for event in updates)

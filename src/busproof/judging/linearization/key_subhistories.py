@@ -82,18 +82,18 @@ class Subhistories:
                 yield from self._withheld(index)
         # Single messages come before all messages of a key: their proofs are shorter and faster.
         for lines in (False, True):
-            grouped = self._grouped(lines=lines)
+            grouped = self._group(lines=lines)
             first = set(stuck)
             chosen = [indices for indices in grouped if first.intersection(indices)]
             rest = [indices for indices in grouped if first.isdisjoint(indices)]
             for indices in (*chosen, *rest):
                 yield self._subhistory(indices)
-        for indices in self._sent_alike():
+        for indices in self._sends_of_keys():
             subhistory = self._subhistory(indices)
             events = [_without_size(event) for event in subhistory.events]
             yield attrs.evolve(subhistory, events=events)
 
-    def _sent_alike(self) -> list[list[int]]:
+    def _sends_of_keys(self) -> list[list[int]]:
         """Return the sends of each key, whose partitions must be the same in any order.
 
         Sends that may have been dropped as copies are left out.
@@ -109,7 +109,7 @@ class Subhistories:
                         by_name[name].append(index)
         return [indices for indices in by_name.values() if len(indices) > 1]
 
-    def _grouped(self, *, lines: bool) -> list[list[int]]:
+    def _group(self, *, lines: bool) -> list[list[int]]:
         """Return the events of each message, or of each key and session (`lines`)."""
         groups = Groups()
         named = [list(self._names(event, lines=lines)) for event in self._events]
@@ -232,7 +232,7 @@ class Subhistories:
             if index not in kept and self._events[index].called <= latest
         }
         return Subhistory(
-            events=[self._shortened(self._events[index], bodies) for index in chosen],
+            events=[self._shorten(self._events[index], bodies) for index in chosen],
             indices=chosen,
             left_out=frozenset(left_out),
         )
@@ -240,7 +240,7 @@ class Subhistories:
     def _end(self, index: int) -> int:
         return end_of(self._events[index])
 
-    def _shortened(self, event: v.Event, bodies: set[tuple[str, str]]) -> v.Event:
+    def _shorten(self, event: v.Event, bodies: set[tuple[str, str]]) -> v.Event:
         if not isinstance(event.outcome, v.Peeked):
             return event
         queue = v.owner_of(getattr(event.command, "queue", ""))

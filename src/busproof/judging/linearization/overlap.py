@@ -162,7 +162,7 @@ def judged_part(
     is sought that gives all recorded answers, in an order that the times permit.
     """
     if observability.clock is v.Clock.VIRTUAL:
-        return _judged_one_by_one(events, profile, observability)
+        return _judge_one_by_one(events, profile, observability)
     by_call = _by_call(events)
     if by_call is not None:
         # A recorder writes an event when it is answered, and the replay reads them by their calls.
@@ -178,7 +178,7 @@ def judged_part(
                 steps=found.steps,
             )
     if len(events) > LONG:
-        result = _judged_piecewise(events, profile, observability)
+        result = _judge_piecewise(events, profile, observability)
         if not result.exhausted or len(events) > LONGEST:
             return result
     # How long somebody waited in vain says nothing while other requests are under way.
@@ -194,11 +194,11 @@ def judged_part(
     # Without a short proof of a violation there most likely is an order, so the search goes on.
     if ended is Ended.GAVE_UP:
         search = Search(events, profile, observability, patience=patience)
-        ended = search.run(_allowed(len(events)))
+        ended = search.run(_budget_for(len(events)))
     return _of(search, ended, events, profile, observability)
 
 
-def _judged_piecewise(
+def _judge_piecewise(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
     """Judge a long history, in memory that does not grow with its length.
@@ -208,7 +208,7 @@ def _judged_piecewise(
     """
     search, ended = search_piecewise(events, profile, observability, forgiven=0)
     if ended is Ended.EXPLAINED:
-        return _explained(search)
+        return _result_of_explanation(search)
     subhistory = impossible_subhistory_at(
         events, profile, observability, [events[index] for index in search.waiting]
     )
@@ -218,7 +218,7 @@ def _judged_piecewise(
     return Judged(evidence=Counter(), exhausted=too_far_back(search), steps=search.steps)
 
 
-def _explained(search: Search) -> Judged:
+def _result_of_explanation(search: Search) -> Judged:
     """Return the result of a search that has explained all events."""
     trail = search.trail
     decided = trail.decided
@@ -247,10 +247,10 @@ def _of(
         path = (*search.longest_path, search.waiting[0])
         violation = diagnose_path(events, path, profile, observability)
         return Judged(evidence=Counter(), violation=violation, order=path, steps=search.steps)
-    return _explained(search)
+    return _result_of_explanation(search)
 
 
-def _judged_one_by_one(
+def _judge_one_by_one(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> Judged:
     judge = Judge(profile, observability)
@@ -301,7 +301,7 @@ def result_of(judge: Judge) -> Judged:
     )
 
 
-def _allowed(events: int) -> int:
+def _budget_for(events: int) -> int:
     """Return the maximum number of search steps for this many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 

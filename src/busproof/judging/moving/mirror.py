@@ -436,7 +436,7 @@ class Mirror:
     ) -> Objection | None:
         views = views_in(outcome)
         asked = self._step(command, connection)
-        given = [self._shown(command.queue, view) for view in views_in(asked.outcome)]
+        given = [self._find_shown(command.queue, view) for view in views_in(asked.outcome)]
         self.namespace.journal.undo()
         if isinstance(asked.outcome, v.Refused) or isinstance(outcome, v.Refused):
             objection = self._object(command, outcome, connection)
@@ -451,7 +451,7 @@ class Mirror:
             objection = objection or missing
         return objection
 
-    def _shown(self, path: str, view: v.MessageView) -> QueuedMessage | None:
+    def _find_shown(self, path: str, view: v.MessageView) -> QueuedMessage | None:
         entity = self.namespace.entities[path]
         return entity.messages.get(view.sequence_number or -1)
 

@@ -82,7 +82,7 @@ def _order(created: Sequence[v.Command]) -> list[v.Command]:
     ordered: list[v.Command] = []
     waiting = list(created)
     while waiting:
-        ready = [each for each in waiting if set(_needed(each)) <= known]
+        ready = [each for each in waiting if set(_needs_of(each)) <= known]
         if not ready:
             break
         for command in ready:
@@ -93,7 +93,7 @@ def _order(created: Sequence[v.Command]) -> list[v.Command]:
     return ordered + waiting
 
 
-def _needed(command: v.Command) -> tuple[str, ...]:
+def _needs_of(command: v.Command) -> tuple[str, ...]:
     if isinstance(command, v.AddRule | v.RemoveRule):
         return (v.subscription_path(command.topic, command.subscription),)
     if isinstance(command, v.CreateSubscription):

@@ -143,7 +143,7 @@ class Agreement:
 
     # Messages ---------------------------------------------------------------------------------
 
-    def _received_agrees(self, event: v.Event, recorded: v.Received, made: v.Received) -> bool:
+    def _receive_agrees(self, event: v.Event, recorded: v.Received, made: v.Received) -> bool:
         witness = event.witness
         if self._evidence.strict and witness is not None:
             record = self._record(event, made.message)
@@ -452,7 +452,7 @@ class Agreement:
 
 
 COMPARED: Final[dict[type, Callable[[Agreement, v.Event, Any, Any], bool]]] = {
-    v.Received: Agreement._received_agrees,
+    v.Received: Agreement._receive_agrees,
     v.ReceivedSeveral: Agreement._several_agree,
     v.Peeked: Agreement._peek_agrees,
     v.Scheduled: Agreement._number_agrees,

@@ -257,7 +257,7 @@ class Bindings:
         if entity is None:
             return
         number = view.sequence_number
-        known = self._named_by(entity, view)
+        known = self._message_by_number(entity, view)
         if known is not None:
             if isinstance(known, QueuedMessage) and known.is_there:
                 yield known
@@ -364,9 +364,11 @@ class Bindings:
 
     def shown(self, entity: Entity, view: v.MessageView) -> Numbered | None:
         """Return the message that a view shows, as far as it is known."""
-        return self._named_by(entity, view) or next(self.candidates(entity.path, view), None)
+        return self._message_by_number(entity, view) or next(
+            self.candidates(entity.path, view), None
+        )
 
-    def _named_by(self, entity: Entity, view: v.MessageView) -> Numbered | None:
+    def _message_by_number(self, entity: Entity, view: v.MessageView) -> Numbered | None:
         """SEQUENCE-UNIQUE: return the message whose number a view shows, if it is known."""
         number = view.sequence_number
         known = None if number is None else self._record_of.get((entity, number))
@@ -558,7 +560,7 @@ class Bindings:
             return place[0] not in floor.entities
 
         def is_lost(place: tuple[Entity, str], token: str) -> bool:
-            return self._made_of_token(place[0], token) is None
+            return self._message_of_token(place[0], token) is None
 
         for (entity, number), record in self._record_of.items():
             if is_gone(record) and entity in floor.entities:
@@ -586,7 +588,7 @@ class Bindings:
         floor.drop(self._spent, lambda entity, _: entity not in floor.entities)
         self._kinds.clear()
 
-    def _made_of_token(self, entity: Entity, token: str) -> Numbered | None:
+    def _message_of_token(self, entity: Entity, token: str) -> Numbered | None:
         """Return the message that a token of the model is, or was, for."""
         number = token.partition("/")[0]
         return self._made.get((entity, int(number))) if number.isdecimal() else None

@@ -75,10 +75,10 @@ def _tokens(command: v.Command) -> Sequence[str]:
 
 def is_changed(concerned: set[Record], changes: Sequence[Change]) -> bool:
     """Return whether some of the changes are of these records, or make or remove one of them."""
-    return any(_changed(change) in concerned for change in changes)
+    return any(_record_of(change) in concerned for change in changes)
 
 
-def _changed(change: Change) -> Any:
+def _record_of(change: Change) -> Any:
     thing, key, before = change
     if isinstance(thing, Record):
         return thing

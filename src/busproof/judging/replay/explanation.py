@@ -121,7 +121,7 @@ def explain(
         return Explanation(
             ended=Ended.EXPLAINED,
             execution=execution,
-            decided=_decided(execution),
+            decided=_rules_by_event(execution),
             readings=readings,
             steps=spent,
         )
@@ -132,14 +132,14 @@ def explain(
     return Explanation(
         ended=ended,
         execution=execution,
-        decided=_decided(execution),
+        decided=_rules_by_event(execution),
         stuck_at=None if found else search.stuck_at,
         readings=dict(search.namespace.readings),
         steps=spent + search.steps,
     )
 
 
-def _decided(execution: Sequence[Executed]) -> tuple[tuple[v.RuleId, ...], ...]:
+def _rules_by_event(execution: Sequence[Executed]) -> tuple[tuple[v.RuleId, ...], ...]:
     """Return the rules that each event shows, in the order of recording."""
     shown: dict[int, tuple[v.RuleId, ...]] = {}
     for one in execution:

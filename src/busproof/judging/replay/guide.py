@@ -269,7 +269,7 @@ class Guide(Noting):
         if not count:
             raise NoWay(name)
         at = len(self.made)
-        place, first = self._planned(at)
+        place, first = self._plan(at)
         if first >= count:
             first = 0
         if place >= count:
@@ -278,7 +278,7 @@ class Guide(Noting):
         self.made.append(Choice(name, place, count, first, tag, chosen, is_partial))
         return chosen
 
-    def _planned(self, at: int) -> Place:
+    def _plan(self, at: int) -> Place:
         if at < len(self._script):
             return self._script[at]
         return 0, self._worked.get((self.index, at), 0)
@@ -298,17 +298,17 @@ class Guide(Noting):
             return None
         base = base_path(path)
         self.guesses, self.guessed = False, None
-        witnessed = None if count == 1 else self._witnessed(base)
+        witnessed = None if count == 1 else self._witness(base)
         if witnessed is not None:
             if witnessed not in candidates:
                 raise NoWay(name)
             return self.take(name, [witnessed], base)
-        hinted = self._hinted(name, path, candidates)
+        hinted = self._partitions_shown(name, path, candidates)
         if hinted is not None:
             return self.take(name, hinted, base)
         self.guesses = len(candidates) > 1
         self.guessed = self.message if name == "KEY-14" else None
-        likely = [self._suggested(base)]
+        likely = [self._suggest_partition(base)]
         likely += self._alike(base, candidates)
         if self._is_missed_wherever_it_comes(path):
             del likely[2:]
@@ -325,14 +325,14 @@ class Guide(Noting):
         is_open = not (settings.requires_session or settings.duplicate_detection)
         return is_asked and lasts and is_open and not entity.base.down
 
-    def _suggested(self, base: str) -> int | None:
+    def _suggest_partition(self, base: str) -> int | None:
         """Return the partition that the number of a scheduled message suggests."""
         event = self._event
         if event is None or not isinstance(event.command, v.Schedule):
             return None
         return self._evidence.suggested(event) if base_path(event.command.queue) == base else None
 
-    def _witnessed(self, base: str) -> int | None:
+    def _witness(self, base: str) -> int | None:
         """Return the partition that the event itself shows, if it is a send to this entity."""
         event = self._event
         if self.is_exact or event is None:
@@ -341,7 +341,9 @@ class Guide(Noting):
             return None
         return self._evidence.witnessed(event) if base_path(event.command.queue) == base else None
 
-    def _hinted(self, name: str, path: str, candidates: Sequence[int]) -> list[int] | None:
+    def _partitions_shown(
+        self, name: str, path: str, candidates: Sequence[int]
+    ) -> list[int] | None:
         """Return the partitions that later events show, best first; `None` if they show none."""
         evidence, base, message = self._evidence, base_path(path), self.message
         if name == "KEY-02" and self.key is not None:
@@ -671,7 +673,7 @@ class Guide(Noting):
         )
         return self.bindings.by_likelihood(fitting, view.sequence_number, is_peeked=is_peeked)
 
-    def _received_at_once(self, candidates: list[int]) -> list[int]:
+    def _count_received(self, candidates: list[int]) -> list[int]:
         """BATCH-12: return how many messages the answer shows."""
         match None if self._event is None else self._event.outcome:
             case v.ReceivedSeveral(messages=messages):
@@ -680,14 +682,14 @@ class Guide(Noting):
                 return candidates[-1:]
         return candidates
 
-    def _deleted_at_once(self, candidates: list[int]) -> list[int]:
+    def _count_deleted(self, candidates: list[int]) -> list[int]:
         """BATCH-18: return how many messages the answer says that it deleted."""
         match None if self._event is None else self._event.outcome:
             case v.Deleted(count=count):
                 return [count] if count in candidates else []
         return candidates
 
-    def _deleted(self, candidates: list[QueuedMessage]) -> list[QueuedMessage]:
+    def _rank_deleted(self, candidates: list[QueuedMessage]) -> list[QueuedMessage]:
         """BATCH-15: return first the messages that are never shown again."""
 
         def is_shown(queued: QueuedMessage) -> bool:
@@ -696,7 +698,7 @@ class Guide(Noting):
 
         return sorted(candidates, key=is_shown)
 
-    def _sized(self, candidates: list[int]) -> list[int]:
+    def _rank_sizes(self, candidates: list[int]) -> list[int]:
         """SIZE-03, PREM-09: return the sizes that descriptions tell, of all or of one partition.
 
         If none tells it, it matters only to an entity that may have been full.
@@ -718,12 +720,12 @@ class Guide(Noting):
 
 
 RANKED: Final[dict[str, Callable[[Guide, list[Any]], list[Any]]]] = {
-    "BATCH-12": Guide._received_at_once,
-    "BATCH-18": Guide._deleted_at_once,
-    "BATCH-15": Guide._deleted,
-    "PREM-09": Guide._sized,
+    "BATCH-12": Guide._count_received,
+    "BATCH-18": Guide._count_deleted,
+    "BATCH-15": Guide._rank_deleted,
+    "PREM-09": Guide._rank_sizes,
     "SESS-06": Guide._session_accepted,
-    "SIZE-03": Guide._sized,
+    "SIZE-03": Guide._rank_sizes,
 }
 OF_MESSAGES: Final = frozenset(("KEY-16", "REGULAR-ORDER"))
 """Choices of the message that is given, of which there may be very many."""

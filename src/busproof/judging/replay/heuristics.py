@@ -94,7 +94,7 @@ class Hints:
         for candidate in candidates:
             if open_ := [need for need in self._needs.get(candidate, ()) if not is_taken(need)]:
                 unmet[candidate] = open_
-        wanted = self._wanted(candidates, unmet) if unmet else ()
+        wanted = self._find_wanted(candidates, unmet) if unmet else ()
         places = {candidate: self._place(candidate, unmet, wanted) for candidate in candidates}
         return sorted(candidates, key=places.__getitem__, reverse=True)
 
@@ -112,7 +112,7 @@ class Hints:
         # Pseudorandom, but the same in every process, so that a verdict can be repeated.
         return hash((index, way, called)) % _MANY
 
-    def _wanted(self, candidates: Sequence[int], unmet: dict[int, list[int]]) -> set[int]:
+    def _find_wanted(self, candidates: Sequence[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that eager ones wait for, directly or through others."""
         # The event that returned first cannot wait much longer, so what it needs is urgent as well.
         first = min(candidates, key=self._return)

@@ -106,7 +106,7 @@ class Obstacles:
         ]
         match command:
             case v.Peek():
-                return [*shown, *_passed_over(entity, shown)]
+                return [*shown, *_find_passed_over(entity, shown)]
             case v.Receive() | v.ReceiveBatch() if isinstance(event.outcome, v.Empty):
                 return list(self._caches.visible(entity, event.connection))
             case v.Receive() | v.ReceiveBatch():
@@ -132,7 +132,7 @@ class Obstacles:
         ]
 
 
-def _passed_over(entity: Entity, shown: Sequence[QueuedMessage]) -> Iterator[QueuedMessage]:
+def _find_passed_over(entity: Entity, shown: Sequence[QueuedMessage]) -> Iterator[QueuedMessage]:
     """Yield messages that a peek of an entity ought to have shown."""
     last = {queued.partition: queued.number for queued in shown}
     for partition in entity.partitions:

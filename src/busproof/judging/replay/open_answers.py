@@ -55,7 +55,7 @@ class OpenAnswers:
         if path is None or path in self._namespace.entities:
             return event
         topic = path.partition(v.SUBSCRIPTIONS)[0]
-        named = self._named_alike(path)
+        named = self._path_alike(path)
         if named is None:
             return event
         if hasattr(command, "queue"):
@@ -68,7 +68,7 @@ class OpenAnswers:
             return meant
         return self._guide.take("TOPIC-21", (event, meant), self._guide.place)
 
-    def _named_alike(self, path: str) -> str | None:
+    def _path_alike(self, path: str) -> str | None:
         """TOPIC-21: return the path that differs from this one only in the name's case, if any."""
         topic = path.partition(v.SUBSCRIPTIONS)[0]
         if topic == path:
@@ -105,14 +105,14 @@ class OpenAnswers:
         """Return a request, or what is left of it if a bus may ignore a part."""
         if not isinstance(command, CHANGING):
             return command
-        reduced = self._reduced(command)
+        reduced = self._reduce(command)
         if reduced == command:
             return command
         return self._guide.take("AS-ASKED", (command, reduced), self._guide.place)
 
     # Parts of a request that a bus may leave out ----------------------------------------------
 
-    def _reduced(self, command: Any) -> v.Command:
+    def _reduce(self, command: Any) -> v.Command:
         """Return a request without what a bus may ignore instead of refusing it."""
         changes: dict[str, Any] = {}
         lock = getattr(command, "lock_duration", None)

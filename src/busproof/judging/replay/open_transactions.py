@@ -191,12 +191,12 @@ class OpenTransactions(Transactions):
         """TXN-OTHER-OPERATIONS: refuse another key than that of a settled message, or not."""
         super().check_other_sends(entity, transaction, key)
         reading = self.namespace.known_reading(TxnOtherOperations)
-        keys = {self._settled_key(one.entity, one.token) for one in transaction.settlements}
+        keys = {self._key_of_settlement(one.entity, one.token) for one in transaction.settlements}
         is_open = reading is not TxnOtherOperations.SENDS_ONLY and keys - {key, None}
         if is_open and guide_of(self).refuses("TXN-OTHER-OPERATIONS"):
             raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
 
-    def _settled_key(self, entity: Entity, token: str) -> Key | None:
+    def _key_of_settlement(self, entity: Entity, token: str) -> Key | None:
         number = token.partition("/")[0]
         queued = entity.messages.get(int(number)) if number.isdecimal() else None
         return None if queued is None else self.rules.keys.effective_key(entity, queued.message)

@@ -149,7 +149,7 @@ class Placements:
             alone = self._alone.get(queued)
             if alone is not None and self._can_be_in(alone, partition):
                 self._guide.take("KEY-14", [partition], entity.path)
-                moved = self._moved(alone, partition)
+                moved = self._move(alone, partition)
                 self._namespace.journal.put(self._alone, moved.queued, moved)
                 return
             home = self._home_of.get(queued)
@@ -225,12 +225,12 @@ class Placements:
         journal = self._namespace.journal
         base, key = home
         journal.put(base.homes, key, partition)
-        moved = [self._moved(arrival, partition) for arrival in self._homes[home]]
+        moved = [self._move(arrival, partition) for arrival in self._homes[home]]
         journal.put(self._homes, home, moved)
         for arrival in moved:
             journal.put(self._home_of, arrival.queued, home)
 
-    def _moved(self, arrival: Arrival, partition: int) -> Arrival:
+    def _move(self, arrival: Arrival, partition: int) -> Arrival:
         moved = self._at(arrival.queued, partition)
         moved.touched = arrival.epoch
         return attrs.evolve(arrival, queued=moved)

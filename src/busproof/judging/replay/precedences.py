@@ -99,7 +99,7 @@ class Precedences:
         for body, shown in _views(event):
             if shown is not None:
                 self.numbers.setdefault((queue, body), shown)
-        for view in _given(event):
+        for view in _views_of(event):
             self.gives[queue, view.body].append(number)
             if view.lock_token is not None:
                 self.tokens.setdefault((queue, view.lock_token), number)
@@ -122,7 +122,7 @@ class Precedences:
         for numbers in self.sessions.values():
             yield from self._holders(numbers)
         yield from self._transactions()
-        yield from self._taken_along()
+        yield from self._pairs_taken_along()
 
     def _creations(self) -> Iterator[tuple[int, int]]:
         # Everything about an entity most likely comes after its creation.
@@ -158,7 +158,7 @@ class Precedences:
             yield after, before
             # After a complete there is no next delivery: only a release or an expired lock permits
             # one.
-            for settled in self._settled(before, body):
+            for settled in self._settlements_of(before, body):
                 if isinstance(self._events[settled].command, v.Abandon | v.Defer):
                     yield after, settled
         # A peek shows only what is still there.
@@ -174,14 +174,14 @@ class Precedences:
                 if alive[0] == queue:
                     continue
                 for delivery in self.gives.get(alive, ()):
-                    for settled in self._settled(delivery, alive):
+                    for settled in self._settlements_of(delivery, alive):
                         if isinstance(self._events[settled].command, v.DeadLetter):
                             yield from ((index, settled) for index in observations)
 
     def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
         """Return the sort key of a delivery among those of its message; a removing one is last."""
         event = self._events[number]
-        count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
+        count = next((view.delivery_count for view in _views_of(event) if view.body == body[1]), 0)
         returned = NEVER if event.returned is None else event.returned
         # Delivery counts order deliveries for certain; without them, the return is a guess.
         return (self._deletes(event), count or 0, returned)
@@ -193,9 +193,9 @@ class Precedences:
         command = event.command
         return isinstance(command, v.Receive) and command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
 
-    def _settled(self, number: int, body: _Body) -> Iterator[int]:
+    def _settlements_of(self, number: int, body: _Body) -> Iterator[int]:
         """Yield the settlements under the lock of this delivery of the message."""
-        for view in _given(self._events[number]):
+        for view in _views_of(self._events[number]):
             if view.body == body[1]:
                 yield from self.settles.get((body[0], view.lock_token or ""), ())
 
@@ -204,7 +204,7 @@ class Precedences:
 
     def _completions(self, gives: Iterable[int], body: _Body) -> Iterator[int]:
         for give in gives:
-            yield from self._settled(give, body)
+            yield from self._settlements_of(give, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
         """Yield pairs in which a delivery precedes its settlement, and success precedes refusal."""
@@ -249,12 +249,12 @@ class Precedences:
         kept: list[int] = []
         soonest = NEVER
         for give in reversed(gives):
-            if self._called(give) <= soonest:
+            if self._call_of(give) <= soonest:
                 kept.append(give)
-                soonest = min(soonest, self._returned(give))
+                soonest = min(soonest, self._return_of(give))
         return kept[::-1]
 
-    def _taken_along(self) -> Iterator[tuple[int, int]]:
+    def _pairs_taken_along(self) -> Iterator[tuple[int, int]]:
         """Yield pairs in which a message arrives before the receive that cached it (PART-09).
 
         A message must have been in a cache if an answer was empty while it was there, or if a later
@@ -266,8 +266,8 @@ class Precedences:
             if number is not None and queue not in self.regular:
                 fills[queue, number >> v.SEQUENCE_BITS] += gives
         for line in fills.values():
-            line.sort(key=self._called)
-        for hidden, answer in (*self._passed_over(), *self._not_found()):
+            line.sort(key=self._call_of)
+        for hidden, answer in (*self._find_passed_over(), *self._not_found()):
             place = hidden[0], self.numbers[hidden] >> v.SEQUENCE_BITS
             yield from self._fill(hidden, answer, fills.get(place, []))
 
@@ -277,13 +277,13 @@ class Precedences:
         That receive is most likely one of the connection that receives the message next.
         """
         arrival = self._arrival(self.sends[body][0])
-        sent = self._called(arrival)
-        shown = self._returned(answer)
-        end = bisect_left(line, shown, key=self._called)
+        sent = self._call_of(arrival)
+        shown = self._return_of(answer)
+        end = bisect_left(line, shown, key=self._call_of)
         possible = [
             one
             for one in reversed(line[max(0, end - TRIED) : end])
-            if self._returned(one) >= sent and one != answer
+            if self._return_of(one) >= sent and one != answer
         ]
         receiver = self._receiver(body)
         likely = [one for one in possible if self._events[one].connection == receiver]
@@ -295,7 +295,7 @@ class Precedences:
         gives = self.gives.get(body)
         return self._events[self._first_delivery(body)].connection if gives else None
 
-    def _passed_over(self) -> Iterator[tuple[_Body, int]]:
+    def _find_passed_over(self) -> Iterator[tuple[_Body, int]]:
         """Yield messages with the delivery of a later one of their key that came before theirs."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         for body, key in self.keys.items():
@@ -306,9 +306,9 @@ class Precedences:
             soonest = -1
             for body in reversed(numbered):
                 own = self._first_delivery(body) if self.gives.get(body) else -1
-                if soonest >= 0 and (own < 0 or self._returned(soonest) < self._called(own)):
+                if soonest >= 0 and (own < 0 or self._return_of(soonest) < self._call_of(own)):
                     yield body, soonest
-                if own >= 0 and (soonest < 0 or self._returned(own) < self._returned(soonest)):
+                if own >= 0 and (soonest < 0 or self._return_of(own) < self._return_of(soonest)):
                     soonest = own
 
     def _not_found(self) -> Iterator[tuple[_Body, int]]:
@@ -316,26 +316,26 @@ class Precedences:
         arrivals: dict[str, list[tuple[int, _Body]]] = defaultdict(list)
         for body, sends in self.sends.items():
             if body in self.numbers and len(sends) == 1 and body[0] not in self.regular:
-                arrivals[body[0]].append((self._returned(self._arrival(sends[0])), body))
+                arrivals[body[0]].append((self._return_of(self._arrival(sends[0])), body))
         for queue, arrived in arrivals.items():
             arrived.sort(reverse=True)
             waiting: list[_Body] = []
             for answer in self.empties.get(queue, ()):
-                while arrived and arrived[-1][0] < self._called(answer):
+                while arrived and arrived[-1][0] < self._call_of(answer):
                     waiting.append(arrived.pop()[1])
                 still = []
                 for body in waiting:
                     own = self._first_delivery(body) if self.gives.get(body) else -1
-                    if own < 0 or self._called(own) > self._returned(answer):
+                    if own < 0 or self._call_of(own) > self._return_of(answer):
                         yield body, answer
-                    elif self._returned(own) >= self._called(answer):
+                    elif self._return_of(own) >= self._call_of(answer):
                         still.append(body)
                 waiting = still
 
-    def _called(self, number: int) -> int:
+    def _call_of(self, number: int) -> int:
         return self._events[number].called
 
-    def _returned(self, number: int) -> int:
+    def _return_of(self, number: int) -> int:
         returned = self._events[number].returned
         return NEVER if returned is None else returned
 
@@ -414,7 +414,7 @@ def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
     return ((after, before) for before, after in pairwise(numbers))
 
 
-def _given(event: v.Event) -> tuple[v.MessageView, ...]:
+def _views_of(event: v.Event) -> tuple[v.MessageView, ...]:
     outcome = event.outcome
     if isinstance(outcome, v.Received):
         return (outcome.message,)
@@ -422,6 +422,6 @@ def _given(event: v.Event) -> tuple[v.MessageView, ...]:
 
 
 def _views(event: v.Event) -> Iterator[tuple[str, int | None]]:
-    yield from ((view.body, view.sequence_number) for view in _given(event))
+    yield from ((view.body, view.sequence_number) for view in _views_of(event))
     if isinstance(event.outcome, v.Peeked):
         yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

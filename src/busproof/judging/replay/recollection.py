@@ -161,7 +161,7 @@ class Recollection:
             return known
         if known is not None and not self._guide.take(NAME, (False, True), entity.path):
             return known
-        return self._recalled_message(entity, view)
+        return self._recall_message(entity, view)
 
     def _may_be_old(self, entity: Entity, view: v.MessageView) -> bool:
         """Return whether a view may show a message from before that no answer has shown.
@@ -173,7 +173,7 @@ class Recollection:
         alike = self._bindings.ever(entity.path, view.body)
         return view.sequence_number is not None or not any(one in self._recalled for one in alike)
 
-    def _recalled_message(self, entity: Entity, view: v.MessageView) -> QueuedMessage:
+    def _recall_message(self, entity: Entity, view: v.MessageView) -> QueuedMessage:
         message = v.Message(**{name: getattr(view, name) for name in FIELDS})
         namespace = self._namespace
         partition = self._partition(entity, message, view.sequence_number)

@@ -392,17 +392,17 @@ class Search:
         # Who goes on may have to take back what the event before has left out.
         self._last = len(self._events) - 1 if is_new and self._order.is_recorded else -1
         if not self._order.is_recorded and (is_new or self._in_pieces):
-            if self._searched(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
+            if self._search(self.steps + half, is_hasty=True) is Ended.EXPLAINED:
                 return Ended.EXPLAINED
             self._begin_again()
-            return self._searched(budget, is_hasty=False)
+            return self._search(budget, is_hasty=False)
         if not is_new or half < count:
-            return self._searched(budget, is_hasty=False)
+            return self._search(budget, is_hasty=False)
         until = self.steps + half
         ended = self._read_in_turn(until)
         if ended is Ended.GAVE_UP:
             self._begin_again()
-            ended = self._searched(until, is_hasty=False)
+            ended = self._search(until, is_hasty=False)
         if ended is Ended.GAVE_UP and (
             self._is_found_hastily(budget) or self._is_found_otherwise(budget + half)
         ):
@@ -416,7 +416,7 @@ class Search:
         one shows the reading.
         """
         steps = PERSISTENT * (len(self._events.kept) + DETOURS)
-        ended = self._searched(min(until, self.steps + steps), is_hasty=False)
+        ended = self._search(min(until, self.steps + steps), is_hasty=False)
         unlikely: dict[str, str] = {}
         tried: set[tuple[str, str]] = set()
         while ended is Ended.GAVE_UP and self.steps < until:
@@ -428,7 +428,7 @@ class Search:
             furthest = self.furthest
             self._begin_again()
             self._guide.unlikely = {**unlikely, name: reading}
-            ended = self._searched(min(until, self.steps + steps), is_hasty=False)
+            ended = self._search(min(until, self.steps + steps), is_hasty=False)
             if self.furthest > furthest:
                 unlikely = {**unlikely, name: reading}
         self._guide.unlikely = {}
@@ -437,7 +437,7 @@ class Search:
     def _is_found_hastily(self, budget: int) -> bool:
         """Search hastily; at last as if what is missing somewhere were still on its way there."""
         self._begin_again()
-        if self._searched(budget, is_hasty=True) is Ended.EXPLAINED:
+        if self._search(budget, is_hasty=True) is Ended.EXPLAINED:
             return True
         self._begin_again()
         self._guide.expects_delays = True
@@ -445,7 +445,7 @@ class Search:
         self._guide.forget(len(self._events))
         # It leads on at once or never, so it needs little beside the budget.
         more = len(self._events.kept) + DETOURS
-        ended = self._searched(self.steps + more, is_hasty=True)
+        ended = self._search(self.steps + more, is_hasty=True)
         self._guide.expects_delays = False
         if ended is Ended.EXPLAINED:
             return True
@@ -493,7 +493,7 @@ class Search:
                 if self._is_taken(before.index, script):
                     left = len(self._events.kept) - len(self._frames)
                     until = min(budget, self.steps + left + DETOURS)
-                    ended = self._searched(until, is_hasty=True)
+                    ended = self._search(until, is_hasty=True)
                     if ended is Ended.EXPLAINED or len(self._longest) > length:
                         return True
                     while len(self._frames) > bottom:
@@ -582,13 +582,13 @@ class Search:
 
     # The search -------------------------------------------------------------------------------
 
-    def _searched(self, budget: int, *, is_hasty: bool) -> Ended:
+    def _search(self, budget: int, *, is_hasty: bool) -> Ended:
         self._guide.is_hasty = is_hasty
         journal, order, guide = self.namespace.journal, self._order, self._guide
         node: Node | None = Node(order.candidates())
         while node is not None and not order.is_complete:
             mark = journal.mark()
-            if self._descended(node, budget, is_hasty=is_hasty):
+            if self._descend(node, budget, is_hasty=is_hasty):
                 if len(journal.log) > mark and node.script:
                     guide.remember()
                 self._add_frame(mark, node)
@@ -596,7 +596,7 @@ class Search:
                     self._learn(node.queue[0])
                 self.furthest = max(self.furthest, len(self._frames))
                 node = Node(order.candidates())
-                known = None if is_hasty else self._known_dead_end()
+                known = None if is_hasty else self._find_dead_end()
                 if known is None:
                     continue
                 node.blame = known
@@ -606,7 +606,7 @@ class Search:
                 # If no event may come next, the numbers contradict the order of the sends.
                 self.stuck_at = next(iter(node.failed), order.first)
                 self._note_dead_end(node)
-            node = self._repaired(node.failed) if is_hasty else self._resumed(node.blame)
+            node = self._repair(node.failed) if is_hasty else self._resume(node.blame)
         if node is not None:
             return Ended.EXPLAINED
         # What was guessed before, when less was shown, might have been otherwise.
@@ -633,7 +633,7 @@ class Search:
             self._longest = [(frame.index, script_of(frame.chosen)) for frame in self._frames]
             self.waiting = tuple(node.failed) or (self.stuck_at,)
 
-    def _descended(self, node: Node, budget: int, *, is_hasty: bool) -> bool:
+    def _descend(self, node: Node, budget: int, *, is_hasty: bool) -> bool:
         """Execute the first event of a node that fits; return whether there is one.
 
         If the budget is spent before, some events of the node are left.
@@ -661,7 +661,7 @@ class Search:
             if following is None:
                 made = () if is_hasty else self._guide.made
                 self._left_out |= any(choice.is_partial for choice in made)
-                node.failed[index] = self._concerned(index) if is_hasty else set()
+                node.failed[index] = self._find_concerned(index) if is_hasty else set()
                 node.queue = node.queue[1:]
             node.script = following or ()
         return False
@@ -669,10 +669,10 @@ class Search:
     def _is_blocked(self, index: int) -> bool:
         return self._obstacles.block(self._events[index])
 
-    def _concerned(self, index: int) -> set[Record]:
+    def _find_concerned(self, index: int) -> set[Record]:
         return set(concerned_records(self._events[index], self.namespace, self._bindings))
 
-    def _repaired(self, failed: dict[int, set[Record]]) -> Node | None:
+    def _repair(self, failed: dict[int, set[Record]]) -> Node | None:
         """Undo back to the likely cause of a dead end: see `conflicts`."""
         frames, journal, events = self._frames, self.namespace.journal, self._events
         concerned = set[Record]().union(*failed.values())
@@ -729,7 +729,7 @@ class Search:
         if self._climbed.pop(index, None) is not None and index in self._lessons:
             self._order.prefer(*self._lessons.pop(index))
 
-    def _resumed(self, blame: Relevance) -> Node | None:
+    def _resume(self, blame: Relevance) -> Node | None:
         """Undo back to the last step with another possibility that may matter."""
         frames = self._frames
         journal = self.namespace.journal
@@ -757,7 +757,7 @@ class Search:
             )
         return None
 
-    def _known_dead_end(self) -> Relevance | None:
+    def _find_dead_end(self) -> Relevance | None:
         """Return what the dead end depended on if no path goes on from an equal state."""
         entities = self.namespace.entities
         if self.steps < len(self._events) + DETOURS or (
@@ -808,11 +808,11 @@ class Search:
         if isinstance(event.outcome, v.Unsupported):
             return True
         try:
-            return self._executed(index, event)
+            return self._execute(index, event)
         except NoWay:
             return False
 
-    def _executed(self, index: int, event: v.Event) -> bool:
+    def _execute(self, index: int, event: v.Event) -> bool:
         """Execute an event; return whether the answer agrees.
 
         Raises:

@@ -75,7 +75,11 @@ def _entity(
             for queued in messages
         ),
         tuple(
-            (_numbered(one, bindings), one.due, timers.window(one.due, "scheduling.activate", one))
+            (
+                _number_key(one, bindings),
+                one.due,
+                timers.window(one.due, "scheduling.activate", one),
+            )
             for one in sorted(entity.scheduled.values(), key=_place)
         ),
         frozenset(
@@ -102,14 +106,14 @@ def _place(record: Numbered) -> tuple[int, int]:
     return record.partition, record.number
 
 
-def _numbered(record: Numbered, bindings: Bindings) -> Hashable:
+def _number_key(record: Numbered, bindings: Bindings) -> Hashable:
     return bindings.kind(record.message), record.partition, bindings.number_or_limits(record)
 
 
 def _message(queued: QueuedMessage, bindings: Bindings, timers: LooseTimers) -> Hashable:
     expires_at = queued.expires_at
     return (
-        _numbered(queued, bindings),
+        _number_key(queued, bindings),
         queued.enqueued_at,
         queued.session is not None,
         expires_at,

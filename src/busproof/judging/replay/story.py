@@ -53,7 +53,7 @@ def execution_story(
         told = [one for one in step.choices if partitions or one.name not in OF_PARTITIONS]
         words += (one for one in _words(told) if one not in words)
     for index, count in cached.items():
-        chosen[index].append(_cached(count))
+        chosen[index].append(_say_cached(count))
     return tuple(
         Told(event=str(words), choices=tuple(chosen[index]))
         for index, words in enumerate(story(events))
@@ -63,14 +63,14 @@ def execution_story(
 def _words(choices: Sequence[Choice]) -> Iterator[str]:
     cached = sum(choice.value == "one-more" for choice in choices)
     if cached:
-        yield _cached(cached)
+        yield _say_cached(cached)
     for choice in choices:
         told = WORDS.get(choice.name, _as_read)(choice)
         if told:
             yield f"{told} ({choice.name})"
 
 
-def _cached(count: int) -> str:
+def _say_cached(count: int) -> str:
     return f"the front end caches {count} more message{'s' * (count > 1)} (LIFE-08)"
 
 
@@ -111,7 +111,7 @@ def _session(choice: Choice) -> str:
     return f"session {session.name!r}" if choice.count > 1 else ""
 
 
-def _fired(choice: Choice) -> str:
+def _say_fired(choice: Choice) -> str:
     """Return which of the timers that may have fired did."""
     timers: Any = choice.value
     names = [_timer(rule, thing) for *_, rule, thing in timers]
@@ -139,7 +139,7 @@ TIMERS: Final = {
 """Words for each timer of a message, with its body."""
 
 
-def _lost(choice: Choice) -> str:
+def _say_lost(choice: Choice) -> str:
     return "takes effect at once" if choice.value == "now" else "does not take effect yet"
 
 
@@ -153,7 +153,7 @@ OF_PARTITIONS: Final = frozenset(("KEY-02", "KEY-14", "KEY-16", "LIFE-07", "LIFE
 
 WORDS: Final[dict[str, Callable[[Choice], str]]] = {
     "ANSWER-LATE": _late,
-    "ANSWER-LOST": _lost,
+    "ANSWER-LOST": _say_lost,
     "KEY-02": _partition,
     "KEY-14": _partition,
     "KEY-16": _message,
@@ -161,7 +161,7 @@ WORDS: Final[dict[str, Callable[[Choice], str]]] = {
     "LIFE-08": _nothing,
     "LIFE-09": _origin,
     "PART-09": _from_cache,
-    "SCHEDULE-DELAY": _fired,
+    "SCHEDULE-DELAY": _say_fired,
     "SESS-06": _session,
     "SLACK": _slack,
 }

@@ -50,7 +50,7 @@ class Unseen:
         for number in numbers_of(command):
             if not self._bindings.knows_number(entity, number):
                 records = [
-                    one for one in self._unnumbered(entity) if self._bindings.fits(one, number)
+                    one for one in self._find_unnumbered(entity) if self._bindings.fits(one, number)
                 ]
                 numbered = self._choose("SEQ-04", entity, records, is_done=is_done)
                 if numbered is not None:
@@ -68,7 +68,7 @@ class Unseen:
             if is_given and not self._bindings.token(queued):
                 yield queued
 
-    def _unnumbered(self, entity: Entity) -> Iterator[Numbered]:
+    def _find_unnumbered(self, entity: Entity) -> Iterator[Numbered]:
         for queued in entity.messages.values():
             if not self._bindings.is_bound(queued):
                 yield queued
