@@ -21,6 +21,7 @@ LISTED = {
     ("Receive", "Received: sequence_number"): NUMBERS,
     ("ReceiveBatch", "Empty, never given"): UNSEEN,
     ("ReceiveBatch", "ReceivedSeveral: sequence_number"): NUMBERS,
+    ("RollBackTransaction", "Done, never given"): UNSEEN,
     ("RollBackTransaction", "refused"): UNSEEN,
     ("Schedule", "Scheduled: sequence_number"): NUMBERS,
     ("Send", "Done: another partition"): UNSEEN,

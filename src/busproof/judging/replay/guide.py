@@ -323,7 +323,8 @@ class Guide(Noting):
         is_asked = getattr(self._event.command, "queue", "") == path if self._event else False
         lasts = message.time_to_live is None and settings.time_to_live is None
         is_open = not (settings.requires_session or settings.duplicate_detection)
-        return is_asked and lasts and is_open and not entity.base.down
+        is_cached = any(connection != self.connection for connection in entity.caches)
+        return is_asked and lasts and is_open and not (is_cached or entity.base.down)
 
     def _suggest_partition(self, base: str) -> int | None:
         """Return the partition that the number of a scheduled message suggests."""
@@ -555,10 +556,13 @@ class Guide(Noting):
     def has_waited_for_room(self, entity: Entity) -> bool:
         """ROOM-DELAY: return whether all that was removed from a queue must have given its room.
 
-        A topic's copies may take room of it in several ways (COPIES-SIZE), and what is forwarded
-        may be anywhere on its way.
+        A topic's copies may take room of it in several ways (COPIES-SIZE), what is forwarded may be
+        anywhere on its way, and what a transaction sends may take room before its commit (SIZE-14).
         """
         is_plain = entity.subscriptions is None and entity.settings.forward_to is None
+        transactions = self._namespace.transactions.values()
+        if any(send.entity is entity for one in transactions for send in one.sends):
+            return False
         is_bounded = self._namespace.profile.readings.get("ROOM-DELAY", "bounded") == "bounded"
         return is_plain and is_bounded and self._patience.full_until(self.index) is not None
 
