@@ -108,6 +108,7 @@ def test_alike_messages_without_proof_are_inconclusive(monkeypatch: pytest.Monke
     for module in ("search", "explanation"):
         monkeypatch.setattr(f"busproof.judging.replay.{module}.STEPS_AT_LEAST", 1)
         monkeypatch.setattr(f"busproof.judging.replay.{module}.STEPS_AN_EVENT", 0)
+    monkeypatch.setattr("busproof.judging.replay.explanation.PROPER_AT_LEAST", 1)
     monkeypatch.setattr("busproof.judging.judge.ATTEMPTS", 1)
     recorder = six_commands()
     last = recorder.events[-1]
