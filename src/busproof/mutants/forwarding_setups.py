@@ -119,7 +119,12 @@ class SessionMadeUp(Forwarding):
         return message
 
 
-@mutant("FWD-30", TWO_FORWARD, literal=True)
+@mutant(
+    "FWD-30",
+    TWO_FORWARD,
+    literal=True,
+    by_step="the judge cannot try all the moments at which the other messages may be forwarded",
+)
 class OnlyFirstSubscriptionForwards(Forwarding):
     """Only the first subscription of a topic that should forward does so."""
 

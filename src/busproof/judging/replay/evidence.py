@@ -512,6 +512,10 @@ class Evidence:
         """Return the last event that shows a message with this body anywhere; -1 if none does."""
         return self._last_body.get(body, -1)
 
+    def may_be_shown_after(self, index: int, body: str) -> bool:
+        """Return whether an event after this one shows a body, or no later event is known."""
+        return self.last_sight(body) > index or len(self._names) <= index + 1
+
     def reuses_id(self, index: int, message: v.Message) -> bool:
         """Return whether the MessageId of a message is sent again after an event."""
         return message.message_id is not None and self._used_ids.get(message.message_id, -1) > index

@@ -69,7 +69,8 @@ LARGE: Final = 250
 """Number of messages from which on a state is too large to be remembered at each step."""
 MANY: Final = 300
 """Number of entities, dead-letter queues among them, from which on it is, too."""
-
+USUAL: Final = 4
+"""Number of messages that are forwarded or become due in an attempt that costs one step."""
 
 GUESSES: Final = 8
 """Number of ways to answer that are tried to learn which readings an event asks for."""
@@ -507,6 +508,7 @@ class Search:
         """Take a step with these choices; return whether its answer agrees."""
         mark = self.namespace.journal.mark()
         if not self._attempt(index, script):
+            self._count_work()
             self.namespace.journal.undo(mark)
             return False
         self._add_frame(mark, Node((index,)))
@@ -650,8 +652,7 @@ class Search:
             self.steps += 1
             if self._attempt(node.queue[0], node.script):
                 return True
-            # Four messages that were forwarded or became due take at least as long as a step.
-            self.steps += self._clock.fired // 4
+            self._count_work()
             following = next_script(self._guide.made)
             index = node.queue[0]
             if not is_hasty:
@@ -665,6 +666,10 @@ class Search:
                 node.queue = node.queue[1:]
             node.script = following or ()
         return False
+
+    def _count_work(self) -> None:
+        """Count a failed attempt as more steps if many messages were forwarded or became due."""
+        self.steps += max(0, self._clock.fired - USUAL)
 
     def _is_blocked(self, index: int) -> bool:
         return self._obstacles.block(self._events[index])

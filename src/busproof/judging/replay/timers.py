@@ -405,10 +405,14 @@ class Clock:
         """Return whether a command is about messages of an entity where a hop changes nothing.
 
         Nothing of what is forwarded can be seen at its source, except in the dead-letter queues.
+        Where nobody has waited in vain, or a message is shown later, it is as well chosen at once.
         """
         path = v.concerned(command)
         is_about_messages = command.extent is v.Extent.MESSAGES
         if timer[4] != HOP or not is_about_messages or path is None:
+            return False
+        may_be_shown = self._evidence.may_be_shown_after(self._guide.index, body_of(timer))
+        if may_be_shown or not self._patience.ended:
             return False
         source = timer[5].entity.path
         if base_path(path) == base_path(source):
