@@ -28,9 +28,6 @@ __all__ = ["COMMAND", "run"]
 def run(args: Options) -> int:
     """Audit and print the results; return 0 if every fault was killed or is equivalent, else 1.
 
-    A fault that only a step of a scenario notices is one that the scenario or the judge is wrong
-    about, unless it says why; then the result is 1, too.
-
     With `--by exploration` it is enough that the share `KILLED_AT_LEAST` of the faults is killed.
 
     Raises:
@@ -75,7 +72,7 @@ def run(args: Options) -> int:
         return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
-    return 1 if silent or any(map(is_allowed, outcomes)) else 0
+    return 1 if silent else 0
 
 
 def is_allowed(outcome: "Audited") -> bool:
