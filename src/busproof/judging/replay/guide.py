@@ -316,7 +316,8 @@ class Guide(Noting):
 
     def _is_missed_wherever_it_comes(self, path: str) -> bool:
         """Return whether a receive finds nothing although a message arrives, in any partition."""
-        message, entity = self.message, self._namespace.entities[path]
+        message = self.message
+        entity = self._namespace.entities[path]
         if not (self.is_exact and self.finds_nothing and self.memory is None) or message is None:
             return False
         settings = entity.settings
@@ -558,13 +559,17 @@ class Guide(Noting):
 
         A topic's copies may take room of it in several ways (COPIES-SIZE), what is forwarded may be
         anywhere on its way, and what a transaction sends may take room before its commit (SIZE-14).
+        What has expired since the first refusal may take its room for a while longer.
         """
         is_plain = entity.subscriptions is None and entity.settings.forward_to is None
-        transactions = self._namespace.transactions.values()
-        if any(send.entity is entity for one in transactions for send in one.sends):
+        running = (one for one in self._namespace.transactions.values() if not one.ended)
+        if any(send.entity is entity for one in running for send in one.sends):
             return False
         is_bounded = self._namespace.profile.readings.get("ROOM-DELAY", "bounded") == "bounded"
-        return is_plain and is_bounded and self._patience.full_until(self.index) is not None
+        waited = self._patience.full_until(self.index)
+        if waited is None or self.bindings.last_passing > waited.since:
+            return False
+        return is_plain and is_bounded
 
     @property
     def place(self) -> str | None:
