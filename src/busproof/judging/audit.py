@@ -8,7 +8,13 @@ import attrs
 from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, Verdict
 
-__all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
+__all__ = [
+    "Audited",
+    "Result",
+    "result_of_exploration",
+    "result_of_scenarios",
+    "result_without_difference",
+]
 
 
 class Result(StrEnum):
@@ -49,7 +55,7 @@ class Audited:
     why: str = ""
 
 
-def audited(
+def result_of_scenarios(
     fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance, by_step: str = ""
 ) -> Audited:
     """Return the result of a mutant, from the verdicts of a run on it.
@@ -80,14 +86,16 @@ def audited(
     )
 
 
-def unnoticed(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
+def result_without_difference(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
     """Return the result of a mutant that answered every scenario as the model does."""
     result = Result.EQUIVALENT if equivalent else Result.SILENT
     why = equivalent or "every scenario has the same answers as without it"
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
-def explored(fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance) -> Audited:
+def result_of_exploration(
+    fault: str, rule: v.RuleId, equivalent: str, conformance: Conformance
+) -> Audited:
     """Return the result of a mutant, from the verdicts of an exploration.
 
     An exploration has no scenarios of the rule, so a violation of any rule kills the mutant.

@@ -241,16 +241,23 @@ def _run_scenarios(request: Request, names: Set[str], scratch: Path) -> tuple[st
 
 
 def _audit(job: Job, scratch: Path) -> Audited:
-    from busproof.judging.audit import audited, explored, unnoticed
+    from busproof.judging.audit import (
+        result_of_exploration,
+        result_of_scenarios,
+        result_without_difference,
+    )
 
     fault = fault_named(job.fault)
     names = None if job.beside is None else _find_differing(adapter_of(fault), job.beside)
     if names is not None and not names:
-        return unnoticed(fault.id, fault.rule, fault.equivalent)
+        return result_without_difference(fault.id, fault.rule, fault.equivalent)
     folder = run_folder(fault.id, "faulty", scratch)
     recorded = _run(job.request(), folder, names, settled=None if job.explored else {fault.rule})
     of_it = (fault.id, fault.rule, fault.equivalent, recorded.conformance)
-    found = explored(*of_it) if job.explored else audited(*of_it, fault.by_step)
+    if job.explored:
+        found = result_of_exploration(*of_it)
+    else:
+        found = result_of_scenarios(*of_it, fault.by_step)
     return attrs.evolve(found, content=_content(recorded, fault.rule))
 
 
