@@ -71,10 +71,10 @@ lint: dev ## ruff, the contracts of imports, and codespell
 types: dev ## mypy
 	$(DEV)/bin/mypy
 
-compiled: dev ## compile the tests, which each process of a first run would do by itself
-	$(DEV)/bin/python -m pytest --collect-only -q >/dev/null
+compiled: dev ## import every test, which also compiles it for the processes of a first run
+	@found=$$($(DEV)/bin/python -m pytest --collect-only -q) || { echo "$$found" | tail -n 30; exit 1; }
 
-check: lint types ## lint and types
+check: lint types compiled ## lint, types and the imports of the tests
 
 format: dev ## let ruff format and mend what it can
 	$(DEV)/bin/ruff check --fix-only --quiet $(RUFF_FILES)

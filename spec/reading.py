@@ -13,7 +13,7 @@ import yaml
 
 from busproof.errors import SpecificationError
 
-__all__ = ["Fields", "read_file"]
+__all__ = ["Fields", "parse", "read_file"]
 
 _TEXT: Final = "tag:yaml.org,2002:str"
 _LIST: Final = "tag:yaml.org,2002:seq"
@@ -27,7 +27,7 @@ def read_file(folder: Path, name: str) -> "Fields":
     Raises:
         SpecificationError: the file is missing, empty, not UTF-8, not YAML or not a mapping.
     """
-    data = _parse(_text(folder / name, name), name)
+    data = parse(_text(folder / name, name), name)
     if data is None:
         raise SpecificationError(f"{name}: the file is empty; it needs a mapping of fields.")
     return Fields(name, data)
@@ -44,7 +44,12 @@ def _text(path: Path, name: str) -> str:
         ) from error
 
 
-def _parse(text: str, name: str) -> object:
+def parse(text: str, name: str) -> object:
+    """Return the value of a YAML text; `name` is the file's in error messages.
+
+    Raises:
+        SpecificationError: the text is not YAML, or a field stands twice in one entry.
+    """
     loader = _LOADER(text)
     try:
         node = loader.get_single_node()

@@ -11,7 +11,7 @@ import yaml
 from busproof.model.ambiguities import Reading
 from busproof.spec import Catalogue, Rule, load, terms
 from busproof.spec.client_rules import load_client_rules
-from busproof.spec.reading import _parsed
+from busproof.spec.reading import parse
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.profile import PARTITIONED_PREMIUM
 from busproof.vocabulary.values import Error, Tier
@@ -276,4 +276,4 @@ def test_a_partitioned_namespace_keeps_every_rule_that_is_not_of_regular_entitie
 def test_values_of_a_file_are_those_of_yaml_itself() -> None:
     """Texts, lists and mappings are made by the reader, all else by YAML."""
     for text in ("a: 2020-01-01\nb: [1, true, null, x]", "a: {b: &c [d], 1: *c}\ne: {<<: {f: g}}"):
-        assert yaml.safe_load(text) == _parsed(text, "some.yaml")
+        assert yaml.safe_load(text) == parse(text, "some.yaml")
