@@ -151,6 +151,24 @@ def test_a_fault_that_begins_late_is_found(
     assert found == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        (Cell("addition of a subscription rule"), v.AddRule),
+        (Cell("removal of a subscription rule"), v.RemoveRule),
+        (Cell("change of the topic's time to live"), v.UpdateTopic),
+        (Cell("send", ("in a subscription",)), v.Send),
+        (Cell("receive", ("in a subscription with a filter",)), v.RemoveRule),
+    ],
+)
+def test_a_fault_of_topics_is_found(cell: Cell, kind: type[v.Command]) -> None:
+    """A request that does nothing; without it the same cell passes."""
+    for adapter, found in ((ModelAdapter(), False), (Forgetful(kind, 1), True)):
+        search = Combinations(adapter, terms_of(adapter), size=SIZES["quick"], write=lambda _: None)
+        search.send(cell)
+        assert bool(search.failures) == found
+
+
 def test_what_can_be_done_again_is_repeated() -> None:
     assert repeat_cells(0) == ()
     repeated = {cell.operation for cell in repeat_cells(13)}

@@ -1,4 +1,4 @@
-"""The circumstances in which an operation may find a queue."""
+"""The circumstances in which an operation may find a queue or a subscription."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -6,7 +6,17 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.combinations.stage import DOOR, LOCK, OTHER, QUEUE, SESSION, Stage
+from busproof.exploration.combinations.stage import (
+    DOOR,
+    FILTERED_SUBSCRIPTION,
+    LOCK,
+    OTHER,
+    PLAIN_SUBSCRIPTION,
+    SESSION,
+    TOPIC,
+    Home,
+    Stage,
+)
 
 __all__ = ["CIRCUMSTANCES", "Circumstance"]
 
@@ -27,12 +37,14 @@ class Circumstance:
 
     Attributes:
         settings: the settings of the queue that it needs.
+        home: what has to hold the messages; `None` if anything may.
         arrange: what comes before the operation is prepared.
         begin: what comes between that and the operation itself.
         end: what comes after the operation.
     """
 
     settings: Mapping[str, Any] = attrs.field(factory=dict)
+    home: Home | None = None
     arrange: Act = _nothing
     begin: Act = _nothing
     end: Act = _nothing
@@ -75,7 +87,7 @@ def _settle_and_roll_back(stage: Stage) -> None:
     if view is not None and view.lock_token is not None:
         stage.tokens.append(view.lock_token)
         _begin_transaction(stage)
-        stage.do(v.Complete(queue=QUEUE, lock_token=view.lock_token, transaction="t"))
+        stage.do(v.Complete(queue=stage.home.path, lock_token=view.lock_token, transaction="t"))
         _roll_back(stage)
 
 
@@ -84,7 +96,7 @@ def _switch_connection(stage: Stage) -> None:
 
 
 def _hand_over(stage: Stage) -> None:
-    stage.do(v.CloseSession(queue=QUEUE, session_id=SESSION))
+    stage.do(v.CloseSession(queue=stage.home.path, session_id=SESSION))
     stage.accept_session("c2")
     stage.connection = "c2"
 
@@ -97,7 +109,7 @@ def _lock_another(stage: Stage) -> None:
 
 def _settle_others(stage: Stage) -> None:
     for token in stage.tokens:
-        stage.do(v.Complete(queue=QUEUE, lock_token=token))
+        stage.do(v.Complete(queue=stage.home.path, lock_token=token))
 
 
 def _end_other_locks(stage: Stage) -> None:
@@ -107,7 +119,7 @@ def _end_other_locks(stage: Stage) -> None:
 
 def _forward(stage: Stage) -> None:
     settings = {name: stage.settings[name] for name in stage.settings if name == "partitioned"}
-    stage.do(v.CreateQueue(queue=DOOR, forward_to=QUEUE, **settings))
+    stage.do(v.CreateQueue(queue=DOOR, forward_to=stage.home.door, **settings))
     stage.door = DOOR
 
 
@@ -118,19 +130,25 @@ def _aim_elsewhere(stage: Stage) -> None:
 
 
 def _make_anew(stage: Stage) -> None:
-    stage.do(v.DeleteQueue(queue=QUEUE))
-    stage.create(QUEUE)
+    if stage.home.door == TOPIC:
+        stage.do(v.DeleteTopic(topic=TOPIC))
+    else:
+        stage.do(v.DeleteQueue(queue=stage.home.path))
+    stage.home.make(stage)
     stage.accept_session(stage.connection)
 
 
 def _status(status: v.EntityStatus) -> Circumstance:
-    def begin(stage: Stage) -> None:
-        stage.do(v.UpdateQueue(queue=QUEUE, status=status))
+    return Circumstance(
+        begin=lambda stage: _set_status(stage, status),
+        end=lambda stage: _set_status(stage, v.EntityStatus.ACTIVE),
+    )
 
-    def end(stage: Stage) -> None:
-        stage.do(v.UpdateQueue(queue=QUEUE, status=v.EntityStatus.ACTIVE))
 
-    return Circumstance(begin=begin, end=end)
+def _set_status(stage: Stage, status: v.EntityStatus) -> None:
+    stage.do(v.UpdateQueue(queue=stage.home.path, status=status))
+    if stage.home.door == TOPIC and status is not v.EntityStatus.RECEIVE_DISABLED:
+        stage.do(v.UpdateTopic(topic=TOPIC, status=status))
 
 
 def _copy(stage: Stage) -> None:
@@ -209,10 +227,12 @@ CIRCUMSTANCES: Final[Mapping[str, Circumstance]] = {
     "among messages that look alike": Circumstance(arrange=_look_alike),
     "in a partition that is nearly full": Circumstance(begin=_fill, end=_overfill),
     "after a change of the lock duration": Circumstance(
-        begin=lambda stage: stage.do(v.UpdateQueue(queue=QUEUE, lock_duration=LOCK // 2))
+        begin=lambda stage: stage.do(v.UpdateQueue(queue=stage.home.path, lock_duration=LOCK // 2))
     ),
     "after the queue was made anew": Circumstance(begin=_make_anew),
-    "on a regular queue": Circumstance(settings={"partitioned": False}),
+    "in a subscription": Circumstance(home=PLAIN_SUBSCRIPTION),
+    "in a subscription with a filter": Circumstance(home=FILTERED_SUBSCRIPTION),
+    "where nothing is partitioned": Circumstance(settings={"partitioned": False}),
     "where the expired are dead-lettered": Circumstance(
         settings={"dead_letter_expired": True, "time_to_live": 90 * SECOND}
     ),

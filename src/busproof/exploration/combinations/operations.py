@@ -6,7 +6,14 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.exploration.combinations.stage import QUEUE, SESSION, Stage
+from busproof.exploration.combinations.stage import (
+    PLAIN_SUBSCRIPTION,
+    SESSION,
+    SUBSCRIPTION,
+    TOPIC,
+    Home,
+    Stage,
+)
 
 __all__ = ["OPERATIONS", "Operation"]
 
@@ -25,12 +32,14 @@ class Operation:
     Attributes:
         prepare: sends what the operation needs, and returns what makes its request.
         settings: the settings of the queue that it needs.
+        home: what has to hold the messages; `None` if anything may.
         accepts: whether the session of the queue, if it has one, is accepted before.
         is_repeatable: whether it does something when it is done again.
     """
 
     prepare: Callable[[Stage], Request]
     settings: Mapping[str, Any] = attrs.field(factory=dict)
+    home: Home | None = None
     accepts: bool = True
     is_repeatable: bool = True
 
@@ -69,7 +78,7 @@ def _settling_several(disposition: v.Disposition) -> Callable[[Stage], Request]:
 def _sending(stage: Stage) -> Request:
     stage.send()
     return lambda: v.Send(
-        queue=stage.at if stage.at != QUEUE else stage.door,
+        queue=stage.target,
         message=stage.message(),
         transaction=stage.transaction,
     )
@@ -78,7 +87,7 @@ def _sending(stage: Stage) -> Request:
 def _sending_several(stage: Stage) -> Request:
     stage.send()
     return lambda: v.SendBatch(
-        queue=stage.at if stage.at != QUEUE else stage.door,
+        queue=stage.target,
         messages=(stage.message(), stage.message()),
         transaction=stage.transaction,
     )
@@ -87,7 +96,7 @@ def _sending_several(stage: Stage) -> Request:
 def _scheduling(stage: Stage) -> Request:
     stage.send()
     return lambda: v.Schedule(
-        queue=stage.at if stage.at != QUEUE else stage.door,
+        queue=stage.target,
         message=stage.message(),
         delay=30 * SECOND,
         transaction=stage.transaction,
@@ -96,15 +105,15 @@ def _scheduling(stage: Stage) -> Request:
 
 def _cancelling(stage: Stage) -> Request:
     number = stage.schedule(100 * SECOND)
-    return lambda: v.CancelScheduled(queue=stage.at, sequence_number=number or NOBODYS)
+    return lambda: v.CancelScheduled(queue=stage.target, sequence_number=number or NOBODYS)
 
 
 def _cancelling_an_active_one(stage: Stage) -> Request:
     view = stage.lock()
     if view is not None and view.lock_token is not None:
-        stage.do(v.Abandon(queue=QUEUE, lock_token=view.lock_token))
+        stage.do(v.Abandon(queue=stage.home.path, lock_token=view.lock_token))
     number = NOBODYS if view is None else view.sequence_number or NOBODYS
-    return lambda: v.CancelScheduled(queue=stage.at, sequence_number=number)
+    return lambda: v.CancelScheduled(queue=stage.target, sequence_number=number)
 
 
 def _receiving(mode: v.ReceiveMode) -> Callable[[Stage], Request]:
@@ -133,7 +142,9 @@ def _receiving_deferred(mode: v.ReceiveMode) -> Callable[[Stage], Request]:
 
 def _completing_deferred(stage: Stage) -> Request:
     number = stage.defer() or NOBODYS
-    command = v.ReceiveDeferred(queue=QUEUE, sequence_numbers=(number,), session_id=stage.session)
+    command = v.ReceiveDeferred(
+        queue=stage.home.path, sequence_numbers=(number,), session_id=stage.session
+    )
     event = stage.do(command)
     token = "never given"  # noqa: S105 - no secret
     if event is not None and isinstance(event.outcome, v.ReceivedSeveral):
@@ -162,7 +173,9 @@ def _send_first(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
 def _set_state_first(make: Callable[[str], v.Command]) -> Callable[[Stage], Request]:
     def prepare(stage: Stage) -> Request:
         stage.send()
-        stage.do(v.SetSessionState(queue=QUEUE, session_id=SESSION, state=stage.message().body))
+        stage.do(
+            v.SetSessionState(queue=stage.home.path, session_id=SESSION, state=stage.message().body)
+        )
         return lambda: make(stage.at)
 
     return prepare
@@ -176,6 +189,36 @@ def _creating(stage: Stage) -> Request:
 def _listing(stage: Stage) -> Request:
     stage.create(stage.new_name())
     return v.ListQueues
+
+
+def _adding_a_rule(stage: Stage) -> Request:
+    stage.send()
+    name = stage.new_name()
+    return lambda: v.AddRule(
+        topic=TOPIC,
+        subscription=SUBSCRIPTION,
+        rule=name,
+        filter=v.SqlFilter(expression="sys.Label IS NULL OR seen IS NULL"),
+        action="SET seen = 1",
+        transaction=stage.transaction,
+    )
+
+
+def _removing_a_rule(stage: Stage) -> Request:
+    name = stage.new_name()
+    stage.do(v.AddRule(topic=TOPIC, subscription=SUBSCRIPTION, rule=name, filter=v.TrueFilter()))
+    stage.send()
+    return lambda: v.RemoveRule(
+        topic=TOPIC, subscription=SUBSCRIPTION, rule=name, transaction=stage.transaction
+    )
+
+
+def _about_the_topic(make: Callable[[], v.Command]) -> Operation:
+    def prepare(stage: Stage) -> Request:
+        stage.send()
+        return make
+
+    return Operation(prepare=prepare, home=PLAIN_SUBSCRIPTION)
 
 
 SESSIONS: Final = {"requires_session": True}
@@ -249,6 +292,16 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     ),
     "listing of the sessions": Operation(
         prepare=_send_first(lambda queue: v.ListSessions(queue=queue)), settings=SESSIONS
+    ),
+    "addition of a subscription rule": Operation(prepare=_adding_a_rule, home=PLAIN_SUBSCRIPTION),
+    "removal of a subscription rule": Operation(prepare=_removing_a_rule, home=PLAIN_SUBSCRIPTION),
+    "listing of the subscription rules": _about_the_topic(
+        lambda: v.ListRules(topic=TOPIC, subscription=SUBSCRIPTION)
+    ),
+    "listing of the subscriptions": _about_the_topic(lambda: v.ListSubscriptions(topic=TOPIC)),
+    "description of the topic": _about_the_topic(lambda: v.GetTopic(topic=TOPIC)),
+    "change of the topic's time to live": _about_the_topic(
+        lambda: v.UpdateTopic(topic=TOPIC, time_to_live=50 * SECOND)
     ),
 }
 """The operations, by name."""

@@ -7,7 +7,7 @@ from busproof import vocabulary as v
 from busproof.exploration.combinations.cells import Cell
 from busproof.exploration.combinations.circumstances import CIRCUMSTANCES
 from busproof.exploration.combinations.operations import OPERATIONS
-from busproof.exploration.combinations.stage import QUEUE, Stage
+from busproof.exploration.combinations.stage import PLAIN_QUEUE, Stage
 from busproof.exploration.machine import Sequence as Run
 from busproof.exploration.machine import scope_of
 from busproof.exploration.metamorphic.entities import Ask
@@ -66,8 +66,13 @@ def play(cell: Cell, ask: Ask, settings: dict[str, Any]) -> None:
     operation = OPERATIONS[cell.operation]
     circumstances = [CIRCUMSTANCES[name] for name in cell.circumstances]
     needed = [operation.settings, *(each.settings for each in circumstances), settings]
-    stage = Stage(ask=ask, settings={name: each[name] for each in needed for name in each})
-    created = stage.create(QUEUE)
+    homes = [operation.home, *(each.home for each in circumstances)]
+    stage = Stage(
+        ask=ask,
+        settings={name: each[name] for each in needed for name in each},
+        home=next((home for home in reversed(homes) if home is not None), PLAIN_QUEUE),
+    )
+    created = stage.home.make(stage)
     if created is None or isinstance(created.outcome, v.Refused):
         return
     if operation.accepts:

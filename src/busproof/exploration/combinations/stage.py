@@ -1,5 +1,6 @@
-"""The stage of a cell: a queue, what is known of its messages, and where the next request goes."""
+"""The stage of a cell: a queue or a subscription, its messages, and where the next request goes."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -7,26 +8,98 @@ import attrs
 from busproof import vocabulary as v
 from busproof.exploration.metamorphic.entities import Ask
 
-__all__ = ["KEY", "LOCK", "OTHER", "QUEUE", "SESSION", "Stage"]
+__all__ = [
+    "DOOR",
+    "FILTERED_SUBSCRIPTION",
+    "KEY",
+    "LOCK",
+    "OTHER",
+    "PLAIN_QUEUE",
+    "PLAIN_SUBSCRIPTION",
+    "QUEUE",
+    "SESSION",
+    "SUBSCRIPTION",
+    "TOPIC",
+    "Home",
+    "Stage",
+]
 
 QUEUE: Final = "orders"
 OTHER: Final = "others"
 DOOR: Final = "incoming"
+TOPIC: Final = "news"
+SUBSCRIPTION: Final = "readers"
+OTHERS: Final = "others"
+RED: Final = "colour = 'red'"
+BLUE: Final = v.CorrelationFilter(properties={"colour": "blue"})
 SESSION: Final = "s"
 KEY: Final = "k"
 LOCK: Final = 60 * v.MICROSECONDS
 """The lock duration of the queues, in microseconds."""
 
 
+@attrs.frozen
+class Home:
+    """What holds the messages of a stage.
+
+    Attributes:
+        path: the path that messages are received from.
+        door: the name of the queue or topic that messages are sent to.
+        make: creates it; returns the event of its first request.
+        properties: the application properties of its messages.
+    """
+
+    path: str
+    door: str
+    make: "Callable[[Stage], v.Event | None]"
+    properties: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def _make_queue(stage: "Stage") -> v.Event | None:
+    return stage.create(QUEUE)
+
+
+def _make_subscription(stage: "Stage") -> v.Event | None:
+    topic = attrs.fields_dict(v.CreateTopic)
+    created = stage.do(
+        v.CreateTopic(
+            topic=TOPIC,
+            **{name: value for name, value in stage.settings.items() if name in topic},
+        )
+    )
+    stage.do(stage.subscription(SUBSCRIPTION))
+    return created
+
+
+def _make_filtered_subscription(stage: "Stage") -> v.Event | None:
+    """Create a subscription that takes all messages by a condition, and one that takes none."""
+    created = _make_subscription(stage)
+    stage.do(stage.subscription(OTHERS))
+    for name, rule in ((SUBSCRIPTION, v.SqlFilter(expression=RED)), (OTHERS, BLUE)):
+        stage.do(v.RemoveRule(topic=TOPIC, subscription=name, rule=v.DEFAULT_RULE))
+        stage.do(v.AddRule(topic=TOPIC, subscription=name, rule="colour", filter=rule))
+    return created
+
+
+PLAIN_QUEUE: Final = Home(QUEUE, QUEUE, _make_queue)
+PLAIN_SUBSCRIPTION: Final = Home(
+    v.subscription_path(TOPIC, SUBSCRIPTION), TOPIC, _make_subscription
+)
+FILTERED_SUBSCRIPTION: Final = Home(
+    v.subscription_path(TOPIC, SUBSCRIPTION), TOPIC, _make_filtered_subscription, {"colour": "red"}
+)
+
+
 @attrs.define
 class Stage:
-    """A queue in a circumstance, and how the requests of an operation reach it.
+    """A queue or subscription in a circumstance, and how the requests of an operation reach it.
 
     Attributes:
         ask: sends a request over a connection; `None` if it cannot be sent.
         settings: the settings of the queues.
-        at: the queue that the operation is directed at.
-        door: the queue that messages are sent to.
+        home: what holds the messages.
+        at: the path that the operation is directed at.
+        door: the queue or topic that messages are sent to.
         connection: the connection of the operation.
         transaction: the transaction of the operation; `None` if it is in none.
         is_alike: whether all messages look alike.
@@ -38,8 +111,9 @@ class Stage:
 
     ask: Ask
     settings: dict[str, Any] = attrs.field(factory=dict)
-    at: str = QUEUE
-    door: str = QUEUE
+    home: Home = PLAIN_QUEUE
+    at: str = attrs.Factory(lambda self: self.home.path, takes_self=True)
+    door: str = attrs.Factory(lambda self: self.home.door, takes_self=True)
     connection: str = "c1"
     transaction: str | None = None
     is_alike: bool = False
@@ -56,6 +130,11 @@ class Stage:
         """The session of all messages, if the queue requires sessions."""
         return SESSION if self.settings.get("requires_session") else None
 
+    @property
+    def target(self) -> str:
+        """The queue or topic that the operation sends to."""
+        return self.door if self.at == self.home.path else self.at
+
     def create(self, queue: str) -> v.Event | None:
         """Create a queue with the settings; return the event."""
         return self.do(self.creation(queue))
@@ -63,6 +142,12 @@ class Stage:
     def creation(self, queue: str) -> v.CreateQueue:
         """Return the request that creates a queue with the settings."""
         return v.CreateQueue(queue=queue, lock_duration=LOCK, **self.settings)
+
+    def subscription(self, name: str) -> v.CreateSubscription:
+        """Return the request that creates a subscription of the topic with the settings."""
+        known = attrs.fields_dict(v.CreateSubscription)
+        settings = {name: value for name, value in self.settings.items() if name in known}
+        return v.CreateSubscription(topic=TOPIC, subscription=name, lock_duration=LOCK, **settings)
 
     def new_name(self) -> str:
         """Return the name of a queue that does not exist."""
@@ -72,7 +157,7 @@ class Stage:
     def accept_session(self, connection: str) -> None:
         """Accept the session over a connection, if the queue requires sessions."""
         if self.session is not None:
-            self.ask(v.AcceptSession(queue=QUEUE, session_id=SESSION), connection)
+            self.ask(v.AcceptSession(queue=self.home.path, session_id=SESSION), connection)
 
     def do(self, command: v.Command) -> v.Event | None:
         """Send a request over the operation's connection."""
@@ -91,7 +176,9 @@ class Stage:
             identity = {}
         key = {"partition_key": KEY} if self.session is None else {"session_id": SESSION}
         body = "x" if self.is_alike else f"m{self._sent}"
-        return v.Message(body=body, **(key | identity | properties))
+        return v.Message(
+            body=body, properties=self.home.properties, **(key | identity | properties)
+        )
 
     def send(self, queue: str = "", **properties: Any) -> v.Event | None:
         """Send a message, or two together; return the event."""
@@ -108,7 +195,7 @@ class Stage:
         view = self._receive()
         for _ in range(self.failures):
             if view is not None and view.lock_token is not None:
-                self.do(v.Abandon(queue=QUEUE, lock_token=view.lock_token))
+                self.do(v.Abandon(queue=self.home.path, lock_token=view.lock_token))
                 view = self._receive()
         return view
 
@@ -117,7 +204,7 @@ class Stage:
         view = self.lock()
         if view is None or view.lock_token is None:
             return None
-        self.do(v.Defer(queue=QUEUE, lock_token=view.lock_token))
+        self.do(v.Defer(queue=self.home.path, lock_token=view.lock_token))
         return view.sequence_number
 
     def schedule(self, delay: int) -> int | None:
@@ -134,22 +221,22 @@ class Stage:
     def take_down(self) -> None:
         """Take down the partition of the messages."""
         if self._partition is not None:
-            self.ask(v.TakePartitionDown(queue=QUEUE, partition=self._partition), "c1")
+            self.ask(v.TakePartitionDown(queue=self.home.door, partition=self._partition), "c1")
 
     def bring_up(self) -> None:
         """Bring the partition up again."""
         if self._partition is not None:
-            self.ask(v.BringPartitionUp(queue=QUEUE, partition=self._partition), "c1")
+            self.ask(v.BringPartitionUp(queue=self.home.door, partition=self._partition), "c1")
 
     def _receive(self) -> v.MessageView | None:
-        event = self.do(v.Receive(queue=QUEUE, session_id=self.session))
+        event = self.do(v.Receive(queue=self.home.path, session_id=self.session))
         if event is None or not isinstance(event.outcome, v.Received):
             return None
         return event.outcome.message
 
     def _note_partition(self, event: v.Event) -> None:
-        """Note where the messages lie, if an answer about the queue shows it."""
-        if getattr(event.command, "queue", None) != QUEUE:
+        """Note where the messages lie, if an answer about the home shows it."""
+        if getattr(event.command, "queue", None) not in (self.home.path, self.home.door):
             return
         if event.witness is not None:
             self._partition = event.witness.partition
