@@ -16,8 +16,12 @@ def it(tmp_path: Path) -> rehearsal.Rehearsal:
 
 
 def run(it: rehearsal.Rehearsal, code: int, *codes: int) -> None:
-    """Run a program that prints a line and ends with an exit code."""
-    command = [sys.executable, "-c", f"print('a line'); raise SystemExit({code})"]
+    """Run a program that prints a line and ends with an exit code.
+
+    It is busy for longer than the clock of processors takes for a tick.
+    """
+    busy = "sum(range(3_000_000)); print('a line')"
+    command = [sys.executable, "-c", f"{busy}; raise SystemExit({code})"]
     it.run(command, it.folder, codes=codes or (0,))
 
 
