@@ -49,6 +49,7 @@ class Trial(Watch):
 
     Attributes:
         ended: the outcome of the latest replay.
+        steps: how many steps of the model it took to judge the latest replay.
     """
 
     def __init__(
@@ -63,12 +64,15 @@ class Trial(Watch):
         self._keep = write
         self._broken = False
         self.ended = Ended(verdict=ScenarioVerdict.PASSED)
+        self.steps = 0
 
     def breaks(self, commands: Sequence[RecordedCommand]) -> bool:
         """Return whether these commands break the rule when replayed once on an empty namespace."""
         self._broken, self.ended = False, Ended(verdict=ScenarioVerdict.PASSED)
         try:
-            replay(self.opened(), commands)
+            run = self.opened()
+            replay(run, commands)
+            self.steps = run.bus.steps
         except AdapterError as error:
             self.ended = end_with(ScenarioVerdict.ERRORED, str(error))
         return self._broken
@@ -92,6 +96,9 @@ class Trial(Watch):
 
 class Trials:
     """Replays within limits of their number and of their commands, because each takes a while.
+
+    A proof that something should have come by now takes many steps of the model for one command;
+    each of them counts as a command.
 
     Args:
         trial: the trial that runs the replays.
@@ -119,4 +126,6 @@ class Trials:
             raise Spent
         if self._replays is not None:
             self._replays -= 1
-        return self._trial.breaks(commands)
+        has_broken = self._trial.breaks(commands)
+        self._commands -= max(0, self._trial.steps - len(commands))
+        return has_broken

@@ -68,6 +68,11 @@ class Driver:
         self.capabilities = declaration.capabilities
         self.partition_of: dict[str, int] = {}
 
+    @property
+    def steps(self) -> int:
+        """How many steps of the model the judge took so far."""
+        return self._judge.steps
+
     def ask(self, command: v.Command, connection: str) -> tuple[v.Event, Violation | None]:
         """Send a command; return the recorded event, and its violation if there is one.
 

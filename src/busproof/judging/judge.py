@@ -56,6 +56,8 @@ class Judge:
         overdue: the first event at which a message or a right description was overdue, although
             each answer so far is allowed.
         exhausted: why judging stopped without a verdict; empty if it did not.
+        steps: how many steps of the model its searches took, about one for each event that they
+            explain at once; without those that a diagnosis takes.
     """
 
     def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
@@ -64,12 +66,14 @@ class Judge:
         self._count = 0
         self._events = PackedEvents()
         self._forgiven: int | None = None
+        self._expects_delays = False
         # What explains all events so far: a search that can go on, or an explanation part by part.
         self._search: Search | None = Search((), profile, observability, keeps=KEEPS)
         self._explanation = Explanation(ended=Ended.EXPLAINED)
         self.violation: Violation | None = None
         self.overdue: Violation | None = None
         self.exhausted = ""
+        self.steps = 0
 
     def saw(self, event: v.Event) -> Violation | None:
         """Judge the next event; return the violation if the event is one."""
@@ -116,8 +120,11 @@ class Judge:
 
     def _goes_on(self, search: Search, event: v.Event) -> bool:
         """Go on with the execution; return whether there is nothing more to do for this event."""
+        before = search.steps
         search.add(event)
-        if search.run(ATTEMPTS) is Ended.EXPLAINED:
+        ended = search.run(ATTEMPTS)
+        self.steps += search.steps - before
+        if ended is Ended.EXPLAINED:
             return True
         if not search.has_forgotten:
             return False
@@ -131,8 +138,15 @@ class Judge:
 
     def _look_for_another(self, steps: int) -> None:
         self._explanation, self._search = explain_to_go_on(
-            self._events, self._profile, self._observability, steps, self._forgiven
+            self._events,
+            self._profile,
+            self._observability,
+            steps,
+            self._forgiven,
+            expects_delays=self._expects_delays,
         )
+        self._expects_delays = self._search is not None and self._search.expects_delays
+        self.steps += self._explanation.steps
 
     def _decide(self, before: Search | None) -> None:
         """Decide about the last event, which a hasty search could not explain.
@@ -181,6 +195,7 @@ class Judge:
             return False
         if punctual.ended is Ended.GAVE_UP:
             punctual = explain(events, self._profile, self._observability)
+            self.steps += punctual.steps
         if punctual.ended is Ended.GAVE_UP:
             self.exhausted = too_many_executions(last)
         elif punctual.is_found:

@@ -34,7 +34,7 @@ from busproof.judging.diagnosis.wrongly_refused import wrongly_refused
 from busproof.judging.replay.explanation import explain
 from busproof.judging.replay.recollection import Before
 
-__all__ = ["Diagnosis", "diagnose", "diagnosis_of_last"]
+__all__ = ["Diagnosis", "diagnose", "diagnosis_in", "diagnosis_of_last"]
 
 AT_LEAST: Final = "LIFE-01"
 """Rule that is charged if nothing more is known."""
@@ -87,8 +87,11 @@ def diagnosis_of_last(
     before: Before | None = None,
 ) -> Diagnosis:
     """Return what is wrong with the last event, before which an execution explains all."""
-    index = len(events) - 1
-    scene = scene_of(events, profile, observability, before)
+    return diagnosis_in(scene_of(events, profile, observability, before), len(events) - 1)
+
+
+def diagnosis_in(scene: Scene | None, index: int) -> Diagnosis:
+    """Return what is wrong with the event at this index, whose scene may be unknown."""
     if scene is None:
         return Diagnosis(index=index, rules=(AT_LEAST,), allowed=())
     rules = tuple(dict.fromkeys(broken(scene))) or (AT_LEAST,)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.judging.diagnosis.diagnosis import diagnosis_of_last
+from busproof.judging.diagnosis.diagnosis import diagnosis_in
 from busproof.judging.diagnosis.origins import of_its_last_change
 from busproof.judging.diagnosis.scene import scene_of
 from busproof.judging.liveness import Patience
@@ -47,7 +47,8 @@ def overdue_at(
         return Violation(index=index, rules=("SIZE-12",), allowed=(), why=why)
     received = patience.received_until(index)
     if received is None:
-        rules = diagnosis_of_last(events, profile, observability).rules
+        scene = scene_of(events, profile, observability, is_overdue=True)
+        rules = diagnosis_in(scene, index).rules
         why = "after two minutes the description is still wrong"
         return Violation(index=index, rules=rules, allowed=(), why=why)
     rules = of_arrival(events, profile, observability)
@@ -61,7 +62,7 @@ def of_arrival(
     events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
 ) -> tuple[v.RuleId, ...]:
     """Return the rule by which a message has to be there for the last receive."""
-    scene = scene_of(events, profile, observability)
+    scene = scene_of(events, profile, observability, is_overdue=True)
     entity = None if scene is None else scene.entity
     if scene is not None and entity is not None:
         session_id = getattr(scene.event.command, "session_id", None)
@@ -70,4 +71,4 @@ def of_arrival(
                 for rule in of_its_last_change(scene, queued):
                     if profile.readings.get(OF_ARRIVAL.get(rule, "")) == "bounded":
                         return (rule,)
-    return diagnosis_of_last(events, profile, observability).rules
+    return diagnosis_in(scene, len(events) - 1).rules

@@ -412,6 +412,8 @@ def scene_of(
     profile: v.Profile,
     observability: v.Observability,
     past: Before | None = None,
+    *,
+    is_overdue: bool = False,
 ) -> Scene | None:
     """Return the scene of the last of these events, which no execution explains.
 
@@ -420,6 +422,7 @@ def scene_of(
         profile: the profile of the namespace.
         observability: what the observer sees.
         past: what may have been there before, if the history begins in the middle.
+        is_overdue: whether an execution does explain it, in which something is late.
 
     Returns:
         `None` if the events before it have no explanation either.
@@ -428,7 +431,7 @@ def scene_of(
     part = next((part for part in independent_parts(events) if part[-1] == last), [last])
     *before, event = (events[index] for index in part)
     for foreseen in (True, False):
-        search = Search(before, profile, observability, before=past)
+        search = Search(before, profile, observability, before=past, expects_delays=is_overdue)
         if foreseen:
             search.foresee(event)
         if search.run() is Ended.EXPLAINED and search.settle(event):

@@ -101,6 +101,7 @@ def explain(
         before: what may have been there before, if the history begins in the middle.
     """
     patience = Patience(events, forgiven)
+    expects_delays = forgiven is not None
     spent = 0
     executed: list[Executed] = []
     readings: dict[str, str] = {}
@@ -108,7 +109,15 @@ def explain(
     parts = independent_parts(events)
     for indices in parts:
         some = [events[index] for index in indices]
-        search = Search(some, profile, observability, replaced, patience.of(indices), before)
+        search = Search(
+            some,
+            profile,
+            observability,
+            replaced,
+            patience.of(indices),
+            before,
+            expects_delays=expects_delays,
+        )
         ended = search.run(steps)
         spent += search.steps
         if ended is not Ended.EXPLAINED:
@@ -125,7 +134,15 @@ def explain(
             readings=readings,
             steps=spent,
         )
-    search = Search(events, profile, observability, replaced, patience, before)
+    search = Search(
+        events,
+        profile,
+        observability,
+        replaced,
+        patience,
+        before,
+        expects_delays=expects_delays,
+    )
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     execution = _with_rules_across(events, search.execution) if found else ()
@@ -170,6 +187,8 @@ def explain_to_go_on(
     observability: v.Observability,
     steps: int,
     forgiven: int | None = None,
+    *,
+    expects_delays: bool = False,
 ) -> tuple[Explanation, Search | None]:
     """Look for an execution that can be continued with further events.
 
@@ -179,13 +198,21 @@ def explain_to_go_on(
         observability: what the observer sees.
         steps: the budget of each search.
         forgiven: the index of the first event at which nothing is overdue, however late.
+        expects_delays: whether what is missing is most likely still under way.
 
     Returns:
         The result, and the search that found it. Part by part it is easier to find an execution,
         and to prove that there is none; but no single search can then go on.
     """
     patience = Patience(events, forgiven)
-    search = Search(events, profile, observability, patience=patience, keeps=KEEPS)
+    search = Search(
+        events,
+        profile,
+        observability,
+        patience=patience,
+        keeps=KEEPS,
+        expects_delays=expects_delays or forgiven is not None,
+    )
     ended = search.run(steps)
     if ended is Ended.EXPLAINED:
         return explanation_by(search), search

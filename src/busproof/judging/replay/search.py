@@ -163,12 +163,15 @@ class Search:
         patience: how long somebody waited; by default as these events have it.
         before: what may have been there before, if the history begins in the middle.
         keeps: how many steps at least can be undone; by default all.
+        expects_delays: whether what is missing is most likely still under way.
 
     Attributes:
         steps: how many events were executed so far.
         furthest: the most events that any path explained.
         stuck_at: the index of the event that fitted nowhere after the longest path.
         waiting: the events that could have come next there.
+        expects_delays: whether what is missing is most likely still under way, as it was told or
+            as it has found.
     """
 
     def __init__(
@@ -181,6 +184,7 @@ class Search:
         before: Before | None = None,
         *,
         keeps: int | None = None,
+        expects_delays: bool = False,
     ) -> None:
         strict = observability.partitions
         numbered = strict and observability.witness and profile.numbers_name_partitions
@@ -257,6 +261,7 @@ class Search:
         last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
         weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
         self._keeps = keeps
+        self.expects_delays = expects_delays
         self._most = 2 * (keeps or 0)
         self._in_pieces = False
         self._trail = Trail()
@@ -399,6 +404,8 @@ class Search:
             return self._search(budget, is_hasty=False)
         if not is_new or half < count:
             return self._search(budget, is_hasty=False)
+        if self.expects_delays and self._is_found_with_delays():
+            return Ended.EXPLAINED
         until = self.steps + half
         ended = self._read_in_turn(until)
         if ended is Ended.GAVE_UP:
@@ -436,11 +443,18 @@ class Search:
         return ended
 
     def _is_found_hastily(self, budget: int) -> bool:
-        """Search hastily; at last as if what is missing somewhere were still on its way there."""
+        """Search hastily, at last with delays unless they were expected at first."""
         self._begin_again()
         if self._search(budget, is_hasty=True) is Ended.EXPLAINED:
             return True
         self._begin_again()
+        if self.expects_delays:
+            return False
+        self.expects_delays = self._is_found_with_delays()
+        return self.expects_delays
+
+    def _is_found_with_delays(self) -> bool:
+        """Search hastily, as if what is missing somewhere were still on its way there."""
         self._guide.expects_delays = True
         # The choices that have led furthest before are those of a bus that delays nothing.
         self._guide.forget(len(self._events))
