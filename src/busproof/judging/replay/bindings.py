@@ -33,6 +33,15 @@ Numbered = QueuedMessage | ScheduledMessage
 Record = TypeVar("Record", bound=Numbered)
 
 
+def _are_alike(queued: QueuedMessage, view: v.MessageView) -> bool:
+    sent = queued.message
+    return (
+        sent.partition_key == view.partition_key
+        and sent.session_id == view.session_id
+        and sent.message_id in (None, view.message_id)
+    )
+
+
 class Bindings:
     """Numbers, tokens and messages of one replayed history.
 
@@ -252,7 +261,10 @@ class Bindings:
         return self._record_of.get((entity, number))
 
     def candidates(self, path: str, view: v.MessageView) -> Iterator[QueuedMessage]:
-        """Yield the messages of an entity that a view may show, in the order of their arrival."""
+        """Yield the messages of an entity that a view may show, in the order of their arrival.
+
+        Those with its keys and its id come first; only a bus that changes these shows the others.
+        """
         entity = self._namespace.entities.get(path)
         if entity is None:
             return
@@ -262,9 +274,11 @@ class Bindings:
             if isinstance(known, QueuedMessage) and known.is_there:
                 yield known
             return
-        for queued in self._by_body.get((path, view.body), ()):
-            if entity.messages.get(queued.number) is queued and self.fits(queued, number):
-                yield queued
+        for alike in (True, False):
+            for queued in self._by_body.get((path, view.body), ()):
+                is_there = entity.messages.get(queued.number) is queued
+                if is_there and _are_alike(queued, view) is alike and self.fits(queued, number):
+                    yield queued
 
     def ever(self, path: str, body: str) -> Iterator[QueuedMessage]:
         """Yield all messages with this body that an entity has, or had."""
