@@ -431,7 +431,8 @@ def scene_of(
     part = next((part for part in independent_parts(events) if part[-1] == last), [last])
     *before, event = (events[index] for index in part)
     for foreseen in (True, False):
-        search = Search(before, profile, observability, before=past, expects_delays=is_overdue)
+        search = Search(before, profile, observability, before=past)
+        search.expects_delays = is_overdue
         if foreseen:
             search.foresee(event)
         if search.run() is Ended.EXPLAINED and search.settle(event):

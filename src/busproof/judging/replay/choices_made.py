@@ -1,6 +1,6 @@
 """Choices that the search has made at one event, and the way to the next untried combination."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -8,6 +8,7 @@ import attrs
 
 __all__ = [
     "Choice",
+    "Moves",
     "Place",
     "Script",
     "choices_that_matter",
@@ -32,6 +33,27 @@ FEW: Final = 4
 
 Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
+
+
+@attrs.frozen(eq=False)
+class Moves:
+    """The tag of a choice of the timers that have fired, each by its serial number.
+
+    Attributes:
+        path: the entity that it may matter to; `None` for everything.
+        candidates: the timers that fire, by candidate.
+        bodies: the bodies of the messages that the timers are about; `None` for something else.
+    """
+
+    path: str | None
+    candidates: Sequence[tuple[int, ...]]
+    bodies: Mapping[int, str | None]
+
+    def of(self, bodies: frozenset[str]) -> frozenset[int]:
+        """Return the timers about one of these messages, or about something else."""
+        return frozenset(
+            serial for serial, body in self.bodies.items() if body is None or body in bodies
+        )
 
 
 @attrs.frozen
@@ -61,6 +83,41 @@ class Choice:
         """The index of the candidate that was taken."""
         return index_of(self.place, self.first)
 
+    def next_place(self, bodies: frozenset[str] | None) -> int | None:
+        """Return the position of the next candidate that may make a difference.
+
+        Args:
+            bodies: the messages whose moves matter; `None` for all.
+
+        Returns:
+            `None` after the last one. What moves those messages as a candidate before it is none.
+        """
+        places = range(self.place + 1, self.count)
+        tag = self.tag
+        if bodies is None or not isinstance(tag, Moves):
+            return next(iter(places), None)
+        those = tag.of(bodies)
+        tried = {self._moves(tag, place) & those for place in range(self.place + 1)}
+        return next(
+            (place for place in places if self._moves(tag, place) & those not in tried), None
+        )
+
+    def leaves_out(self, bodies: frozenset[str] | None) -> bool:
+        """Return whether a candidate that is never tried may make a difference.
+
+        Args:
+            bodies: the messages whose moves matter; `None` for all.
+        """
+        tag = self.tag
+        if not self.is_partial or bodies is None or not isinstance(tag, Moves):
+            return self.is_partial
+        those = tag.of(bodies)
+        tried = {frozenset(candidate) & those for candidate in tag.candidates}
+        return len(tried) < 1 << len(those)
+
+    def _moves(self, tag: Moves, place: int) -> frozenset[int]:
+        return frozenset(tag.candidates[index_of(place, self.first)])
+
 
 def index_of(place: int, first: int) -> int:
     """Return the index of the candidate at a position: the one at `first` trades places with 0."""
@@ -70,18 +127,24 @@ def index_of(place: int, first: int) -> int:
 
 
 def next_script(
-    made: Sequence[Choice], may_matter: Callable[[Tag], bool] | None = None
+    made: Sequence[Choice],
+    may_matter: Callable[[Tag], bool] | None = None,
+    bodies: frozenset[str] | None = None,
 ) -> list[Place] | None:
     """Return the script of the next combination of choices; `None` after the last one.
 
     Args:
         made: the choices of the last combination.
         may_matter: whether a choice with this tag may matter; other choices stay as they are.
+        bodies: the messages whose moves matter; `None` for all.
     """
     for last in range(len(made) - 1, -1, -1):
         choice = made[last]
-        if choice.place + 1 < choice.count and (may_matter is None or may_matter(choice.tag)):
-            return [*script_of(made[:last]), (choice.place + 1, choice.first)]
+        if may_matter is not None and not may_matter(choice.tag):
+            continue
+        place = choice.next_place(bodies)
+        if place is not None:
+            return [*script_of(made[:last]), (place, choice.first)]
     return None
 
 

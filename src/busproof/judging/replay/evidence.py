@@ -8,7 +8,7 @@ certain observation excludes.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -32,6 +32,40 @@ __all__ = [
 ]
 
 
+KEEPING_APART: Final = (
+    v.Abandon,
+    v.AcceptNextSession,
+    v.AcceptSession,
+    v.AddRule,
+    v.AdvanceClock,
+    v.CancelScheduled,
+    v.CloseSession,
+    v.Complete,
+    v.CreateQueue,
+    v.CreateSubscription,
+    v.CreateTopic,
+    v.DeadLetter,
+    v.Defer,
+    v.GetQueue,
+    v.GetSessionState,
+    v.GetTopic,
+    v.ListQueues,
+    v.ListRules,
+    v.ListSessions,
+    v.ListSubscriptions,
+    v.ListTopics,
+    v.Peek,
+    v.RemoveRule,
+    v.RenewLock,
+    v.RenewLocks,
+    v.RenewSessionLock,
+    v.Schedule,
+    v.Send,
+    v.SendBatch,
+    v.SetSessionState,
+    v.SettleBatch,
+)
+"""Requests, besides some receives, by which no message decides what becomes of another one."""
 EVERYWHERE: Final[Name] = ("clock",)
 """Name of what an advance of the clock concerns: every part."""
 
@@ -89,6 +123,10 @@ def numbers_of(command: v.Command) -> tuple[int, ...]:
     return ()
 
 
+Look = tuple[str, str | None, str | None]
+"""Body, PartitionKey and SessionId of a message."""
+
+
 class Evidence:
     """Facts about a history, for the guide of the search.
 
@@ -117,6 +155,7 @@ class Evidence:
         self._bytes: Counter[str] = Counter()
         self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
+        self.keeps_messages_apart = True
         self._connections = Connections()
         self._names: Window[Name] = Window()
         self._names_waiting: dict[int, Name] = {}
@@ -139,6 +178,7 @@ class Evidence:
         self._shows: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
         self._shown_numbers: dict[tuple[str, str], dict[int, None]] = defaultdict(dict)
         self._active: dict[tuple[str, str], int] = {}
+        self._active_with_keys: dict[tuple[str, Look], int] = {}
         self._copies: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._last_scheduled: dict[tuple[str, str], int] = {}
         self._cancelled: dict[tuple[str, int], int] = {}
@@ -164,6 +204,7 @@ class Evidence:
             named = (number >> v.SEQUENCE_BITS for number in numbers_of(command))
             self._mentioned[base_path(queue)].update(named)
         self.forwards = self.forwards or bool(v.destinations(command))
+        self.keeps_messages_apart = self.keeps_messages_apart and _keeps_messages_apart(event)
         self._note_outage(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
@@ -207,6 +248,7 @@ class Evidence:
         shown = self._shown
         numbers = self._shown_numbers
         active = self._active
+        active_with_keys = self._active_with_keys
         copies = self._copies
         self._names_waiting = {index: self._name(index) for index in floor.waiting}
         self._names.forget(floor.index)
@@ -225,6 +267,9 @@ class Evidence:
         for (path, body), number in active.items():
             if (base_path(path), body) in floor.bodies and not is_spent(path, number):
                 self._active[path, body] = number
+        for (path, look), number in active_with_keys.items():
+            if (base_path(path), look[0]) in floor.bodies and not is_spent(path, number):
+                self._active_with_keys[path, look] = number
         self._copies.update({place: copies[place] for place in copies if place in floor.bodies})
         for index, event in events:
             if not isinstance(event.command, v.AdvanceClock):
@@ -259,6 +304,7 @@ class Evidence:
                 self._last_scheduled[queue, view.body] = index
             if view.sequence_number is not None and not is_waiting:
                 self._active.setdefault((queue, view.body), view.sequence_number)
+                self._active_with_keys.setdefault((queue, _look_of(view)), view.sequence_number)
                 self._copies[base_path(queue), view.body].add(queue)
             if view.sequence_number is not None:
                 self._shown_numbers[queue, view.body].setdefault(view.sequence_number)
@@ -419,10 +465,24 @@ class Evidence:
         """Return the first number that is shown of a message that is not only scheduled."""
         return self._active.get((path, body))
 
-    def number_on_arrival(self, path: str, body: str) -> int | None:
-        """Return the first number of an active message, or of a copy if it came to a topic."""
+    def number_on_arrival(self, path: str, message: v.Message) -> int | None:
+        """Return the first number of an active message, or of a copy if it came to a topic.
+
+        It is that of a message with the same keys if there is one.
+        """
+        body = message.body
+        look = _look_of(message)
+        for at in (path, *sorted(self._copies.get((path, body), ()))):
+            number = self._active_with_keys.get((at, look)) or self._active.get((at, body))
+            if number:
+                return number
+        return None
+
+    def numbers_on_arrival(self, path: str, body: str) -> Collection[int]:
+        """Return the numbers of messages with this body, or of copies if they came to a topic."""
         places = (path, *sorted(self._copies.get((path, body), ())))
-        return next((number for at in places if (number := self._active.get((at, body)))), None)
+        known = (self._shown_numbers.get((at, body)) for at in places)
+        return next(filter(None, known), {}).keys()
 
     def waits_after(self, index: int, path: str, body: str) -> bool:
         """Return whether a message is shown as scheduled after an event."""
@@ -533,6 +593,29 @@ class Evidence:
     def part_of_path(self, path: str) -> Name | None:
         """Return the independent part that an entity belongs to."""
         return self._connections.part(("entity", path.partition("/")[0]))
+
+
+def _look_of(message: v.Message | v.MessageView) -> Look:
+    return message.body, message.partition_key, message.session_id
+
+
+def _keeps_messages_apart(event: v.Event) -> bool:
+    """Return whether a request lets no message decide what becomes of another one.
+
+    A message may be the copy of another, or be removed in its place where nobody sees which one is.
+    What an earlier message leaves no room for is told apart by sizes.
+    """
+    command = event.command
+    if isinstance(event.outcome, v.Indeterminate) or getattr(command, "transaction", None):
+        return False
+    match command:
+        case v.CreateQueue() | v.CreateTopic() if command.duplicate_detection:
+            return False
+        case v.CreateQueue() | v.CreateSubscription() if command.forward_dead_letters_to:
+            return False
+        case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred():
+            return command.mode is v.ReceiveMode.PEEK_LOCK
+    return isinstance(command, KEEPING_APART)
 
 
 def independent_parts(events: Sequence[v.Event]) -> list[list[int]]:

@@ -101,7 +101,6 @@ def explain(
         before: what may have been there before, if the history begins in the middle.
     """
     patience = Patience(events, forgiven)
-    expects_delays = forgiven is not None
     spent = 0
     executed: list[Executed] = []
     readings: dict[str, str] = {}
@@ -109,15 +108,8 @@ def explain(
     parts = independent_parts(events)
     for indices in parts:
         some = [events[index] for index in indices]
-        search = Search(
-            some,
-            profile,
-            observability,
-            replaced,
-            patience.of(indices),
-            before,
-            expects_delays=expects_delays,
-        )
+        search = Search(some, profile, observability, replaced, patience.of(indices), before)
+        search.expects_delays = forgiven is not None
         ended = search.run(steps)
         spent += search.steps
         if ended is not Ended.EXPLAINED:
@@ -134,15 +126,8 @@ def explain(
             readings=readings,
             steps=spent,
         )
-    search = Search(
-        events,
-        profile,
-        observability,
-        replaced,
-        patience,
-        before,
-        expects_delays=expects_delays,
-    )
+    search = Search(events, profile, observability, replaced, patience, before)
+    search.expects_delays = forgiven is not None
     ended = search.run(steps)
     found = ended is Ended.EXPLAINED
     execution = _with_rules_across(events, search.execution) if found else ()
@@ -205,14 +190,8 @@ def explain_to_go_on(
         and to prove that there is none; but no single search can then go on.
     """
     patience = Patience(events, forgiven)
-    search = Search(
-        events,
-        profile,
-        observability,
-        patience=patience,
-        keeps=KEEPS,
-        expects_delays=expects_delays or forgiven is not None,
-    )
+    search = Search(events, profile, observability, patience=patience, keeps=KEEPS)
+    search.expects_delays = expects_delays or forgiven is not None
     ended = search.run(steps)
     if ended is Ended.EXPLAINED:
         return explanation_by(search), search

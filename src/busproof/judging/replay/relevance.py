@@ -2,20 +2,22 @@
 
 The search goes back only to choices that may have caused a dead end. Most choices have a tag: an
 entity, whose independent part of the history alone they touch, or an entity and a partition, for
-what a front end has cached of it. A choice without a tag, such as a reading, may matter to
-everything.
+what a front end has cached of it. The tag of a choice of what has moved by now names the messages,
+too. A choice without a tag, such as a reading, may matter to everything.
 """
 
 from collections.abc import Hashable
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
 from busproof.judging.decompose import Name
+from busproof.judging.replay.choices_made import Moves
 from busproof.judging.replay.evidence import Evidence
 
 __all__ = ["NOTHING", "Relevance"]
 
+T = TypeVar("T")
 Caches = frozenset[tuple[str, int]]
 
 
@@ -26,19 +28,27 @@ class Relevance:
     Attributes:
         parts: the independent parts of the events that failed.
         caches: the entities and partitions whose caches may have caused it; `None` for all.
+        bodies: the bodies of the messages whose moves may have caused it; `None` for all.
     """
 
     parts: frozenset[Name | None] = frozenset()
     caches: Caches | None = frozenset()
+    bodies: frozenset[str] | None = frozenset()
 
     def __or__(self, other: "Relevance") -> "Relevance":
         """Return what either depends on."""
-        if self.caches is None or other.caches is None:
-            return Relevance(self.parts | other.parts, None)
-        return Relevance(self.parts | other.parts, self.caches | other.caches)
+        return Relevance(
+            self.parts | other.parts,
+            _either(self.caches, other.caches),
+            _either(self.bodies, other.bodies),
+        )
 
     def includes(self, tag: Hashable, evidence: Evidence) -> bool:
         """Return whether a choice with this tag may matter."""
+        if isinstance(tag, Moves):
+            if self.bodies is not None and not tag.of(self.bodies):
+                return False
+            tag = tag.path
         if tag is None:
             return True
         if isinstance(tag, tuple):
@@ -47,6 +57,10 @@ class Relevance:
                 return False
             return evidence.part_of_path(path) in self.parts
         return evidence.part_of_path(str(tag)) in self.parts
+
+
+def _either(one: frozenset[T] | None, other: frozenset[T] | None) -> frozenset[T] | None:
+    return None if one is None or other is None else one | other
 
 
 NOTHING: Final = Relevance()

@@ -24,11 +24,13 @@ from busproof.judging.coverage.notes import Coverage
 from busproof.judging.coverage.shown import shown_by
 from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
+from busproof.judging.replay.absence import find_absent_body
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
 from busproof.judging.replay.choices_made import (
     Choice,
+    Moves,
     Script,
     choices_that_matter,
     next_script,
@@ -163,15 +165,14 @@ class Search:
         patience: how long somebody waited; by default as these events have it.
         before: what may have been there before, if the history begins in the middle.
         keeps: how many steps at least can be undone; by default all.
-        expects_delays: whether what is missing is most likely still under way.
 
     Attributes:
         steps: how many events were executed so far.
         furthest: the most events that any path explained.
         stuck_at: the index of the event that fitted nowhere after the longest path.
         waiting: the events that could have come next there.
-        expects_delays: whether what is missing is most likely still under way, as it was told or
-            as it has found.
+        expects_delays: whether what is missing is most likely still under way, as somebody has
+            told it or as it has found.
     """
 
     def __init__(
@@ -184,7 +185,6 @@ class Search:
         before: Before | None = None,
         *,
         keeps: int | None = None,
-        expects_delays: bool = False,
     ) -> None:
         strict = observability.partitions
         numbered = strict and observability.witness and profile.numbers_name_partitions
@@ -261,7 +261,7 @@ class Search:
         last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
         weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
         self._keeps = keeps
-        self.expects_delays = expects_delays
+        self.expects_delays = False
         self._most = 2 * (keeps or 0)
         self._in_pieces = False
         self._trail = Trail()
@@ -271,6 +271,8 @@ class Search:
         self._left_out = False
         self._shared: dict[Hashable, Hashable] = {}
         self._answer: Answer | None = None
+        # Whether all that moves before the answer of the event has moved.
+        self._has_fired = False
         # For events that fitted nowhere: how far the search has gone back, and what came sooner.
         self._climbed: dict[int, int] = {}
         self._lessons: dict[int, tuple[int, int]] = {}
@@ -280,9 +282,7 @@ class Search:
         # The steps of the longest path, and how many steps of the path are not to be undone.
         self._longest: list[tuple[int, Script]] = []
         self._bottom = 0
-        self.steps = 0
-        self.furthest = 0
-        self.stuck_at = 0
+        self.steps = self.furthest = self.stuck_at = 0
         self.waiting: tuple[int, ...] = ()
 
     @property
@@ -667,15 +667,17 @@ class Search:
             if self._attempt(node.queue[0], node.script):
                 return True
             self._count_work()
-            following = next_script(self._guide.made)
             index = node.queue[0]
+            bodies = None
             if not is_hasty:
                 # What a failure depends on is asked while the state is still its own.
                 node.blame |= self._blame(index)
+                bodies = node.blame.bodies
+            following = next_script(self._guide.made, bodies=bodies)
             journal.undo(mark)
             if following is None:
                 made = () if is_hasty else self._guide.made
-                self._left_out |= any(choice.is_partial for choice in made)
+                self._left_out |= any(choice.leaves_out(bodies) for choice in made)
                 node.failed[index] = self._find_concerned(index) if is_hasty else set()
                 node.queue = node.queue[1:]
             node.script = following or ()
@@ -761,7 +763,8 @@ class Search:
             if frame.key is not None:
                 self._dead[frame.key] = blame
             self._order.give_back(frame.index)
-            script = next_script(frame.made, may_matter)
+            bodies = (blame | frame.blame).bodies
+            script = next_script(frame.made, may_matter, bodies)
             if script is not None or frame.others:
                 journal.undo(frame.mark)
                 # Whatever failed because of this step's choices counts when they are exhausted.
@@ -772,7 +775,7 @@ class Search:
             if any(may_matter(choice.tag) for choice in frame.made):
                 blame |= frame.blame
             self._left_out |= any(
-                choice.is_partial and may_matter(choice.tag) for choice in frame.made
+                choice.leaves_out(bodies) and may_matter(choice.tag) for choice in frame.made
             )
         return None
 
@@ -802,9 +805,12 @@ class Search:
         parts = frozenset((self._evidence.part_of_event(index),))
         command = event.command
         agreement = self._agreement
+        bodies = self._bodies_absent(event)
         if agreement.shows_what_is_before(event) or agreement.shows_another_number(event):
             # Whatever caches held, such an answer would be wrong.
-            return Relevance(parts)
+            return Relevance(parts, bodies=bodies)
+        if bodies is not None:
+            return Relevance(parts, None, bodies)
         if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
             # A dead letter may have been spent in the caches of its source.
             paths = {command.queue, v.owner_of(command.queue)}
@@ -814,8 +820,16 @@ class Search:
                 for view in self._guide.views
                 for queued in self._bindings.ever(path, view.body)
             )
-            return Relevance(parts, places)
-        return Relevance(parts, None)
+            return Relevance(parts, places, None)
+        return Relevance(parts, None, None)
+
+    def _bodies_absent(self, event: v.Event) -> frozenset[str] | None:
+        """Return the body that is shown where no such message is; `None` if there is none."""
+        is_received = isinstance(event.command, v.Receive | v.ReceiveBatch | v.ReceiveDeferred)
+        if not (is_received and self._has_fired) or self._recollection is not None:
+            return None
+        body = find_absent_body(event, self.namespace, self._evidence, self._bindings)
+        return None if body is None else frozenset((body,))
 
     def _attempt(self, index: int, script: Script) -> bool:
         """Execute an event with these choices; return whether the answer agrees."""
@@ -823,6 +837,7 @@ class Search:
         guide.begin(index, event, script)
         guide.is_last = index == self._last
         self._answer = None
+        self._has_fired = False
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True
@@ -848,6 +863,7 @@ class Search:
         self._clock.fire(event, may_matter)
         if self._lost.take_effect(index, event):
             self._clock.fire(event, may_matter)
+        self._has_fired = True
         if is_advance and isinstance(event.command, v.AdvanceClock):
             is_lost = isinstance(event.outcome, v.Indeterminate)
             if is_lost and not guide.take("ANSWER-LOST", (True, False), None):
@@ -904,4 +920,4 @@ def _is_anything(tag: object) -> bool:  # noqa: ARG001 - as `Relevance.includes`
 
 
 def _is_global(tag: object) -> bool:
-    return tag is None
+    return tag is None or (isinstance(tag, Moves) and tag.path is None)

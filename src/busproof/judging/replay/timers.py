@@ -17,6 +17,7 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
+from busproof.judging.replay.choices_made import Moves
 from busproof.judging.replay.evidence import Evidence, base_path, views_of
 from busproof.judging.replay.guide import Guide
 from busproof.model.choices import CONSIDERED
@@ -513,12 +514,12 @@ class Clock:
             self._fire_all(sorted(ahead), self._namespace.now)
 
     def _is_ahead(self, timer: Timer, behind: Sequence[tuple[str, str]]) -> bool:
-        """Return whether a message has come to one of its destinations before one of the others."""
-        arrived = self._evidence.number_on_arrival
+        """Return whether a message may have come to a destination before one of the others."""
+        arrived = self._evidence.numbers_on_arrival
         for path in way_from(target_of(timer), self._namespace):
-            own = arrived(path, body_of(timer))
-            others = (arrived(path, other) for where, other in behind if where == path)
-            if own is not None and any(other is not None and other > own for other in others):
+            own = min(arrived(path, body_of(timer)), default=None)
+            others = (number for at, body in behind if at == path for number in arrived(path, body))
+            if own is not None and any(other > own for other in others):
                 return True
         return False
 
@@ -591,9 +592,11 @@ class Clock:
         """Return where a message is shown first on the way that its timer opens, if it is."""
         if timer[4] not in ARRIVING:
             return None
-        body = body_of(timer)
+        message = getattr(timer[5], "message", None)
+        if message is None:
+            return None
         for place in way_from(target_of(timer), self._namespace):
-            number = self._evidence.number_on_arrival(place, body)
+            number = self._evidence.number_on_arrival(place, message)
             if number is not None:
                 return place, number
         return None
@@ -748,8 +751,11 @@ class Clock:
             for other in ordered:
                 sets.append(tuple(one for one in nominal if one is not other))
                 sets.append(those(partial(_fires_or_is, other, now)))
-        tag = base_path(queue) if queue else None
         distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
+        bodies = {
+            timer[3]: getattr(getattr(timer[5], "message", None), "body", None) for timer in ordered
+        }
+        tag = Moves(base_path(queue) if queue else None, tuple(distinct), bodies)
         is_partial = len(ordered) > MOST_SUBSETS
         return self._guide.take(
             "SCHEDULE-DELAY", list(distinct.values()), tag, is_partial=is_partial

@@ -1,0 +1,42 @@
+"""Messages that are not where an answer shows them, whatever else has moved by then.
+
+A search that goes back from such an answer need not ask when other messages were forwarded, became
+due or were unlocked: in the plainest histories none of them decides where another one goes.
+"""
+
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.judging.replay.bindings import Bindings
+from busproof.judging.replay.evidence import Evidence, base_path, views_of
+from busproof.model.rules import Namespace
+
+__all__ = ["find_absent_body"]
+
+LITTLE: Final = 100_000_000
+"""Bytes of all messages together that fill no partition."""
+
+
+def find_absent_body(
+    event: v.Event, namespace: Namespace, evidence: Evidence, bindings: Bindings
+) -> str | None:
+    """Return the body of a message that an answer shows where no such message is.
+
+    What is among the dead letters of the same entity is there: whether it has got there may depend
+    on what front ends have cached, and that on other messages.
+
+    Args:
+        event: a receive; a peek shows scheduled messages, too, which are not looked for.
+        namespace: the state at that moment.
+        evidence: all events.
+        bindings: the messages that each entity has, or had.
+    """
+    if not evidence.keeps_messages_apart or evidence.all_bytes_sent > LITTLE:
+        return None
+    base = base_path(getattr(event.command, "queue", ""))
+    here = [path for path in namespace.entities if base_path(path) == base]
+    for view in views_of(event.outcome):
+        those = (queued for path in here for queued in bindings.ever(path, view.body))
+        if not any(queued.entity.messages.get(queued.number) is queued for queued in those):
+            return view.body
+    return None

@@ -1,0 +1,137 @@
+"""What a search need not ask when a message is shown where it is not; and nobody is wronged."""
+
+import os
+from random import Random
+
+import attrs
+import pytest
+
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+from busproof.judging.judge import Judge
+from busproof.spec import load
+
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+SEEDS = range(2_000) if FULL else (*range(50), 439, 596, 897, 1099, 1436, 1589)
+"""The large ones were accused once: of alike messages with several keys, and of a late one."""
+LENGTH = 24
+PROFILE = v.profile_for(load())
+SECOND = v.MICROSECONDS
+BODIES = "xyz"
+"""So few that messages look alike."""
+
+
+def entities(random: Random) -> list[v.Command]:
+    """Return a queue that others forward to, some of them through a topic."""
+    sizes = {"partitioned": random.random() < 0.5}
+    life = random.choice([None, None, 3 * SECOND])
+    return [
+        v.CreateQueue(queue="end", time_to_live=life, lock_duration=5 * SECOND, **sizes),
+        v.CreateQueue(queue="middle", forward_to="end", **sizes),
+        v.CreateTopic(topic="news", **sizes),
+        v.CreateSubscription(topic="news", subscription="s", forward_to="middle"),
+        v.CreateSubscription(topic="news", subscription="t"),
+    ]
+
+
+def sends(random: Random) -> v.Command:
+    """Return a request that brings a message somewhere, at once or later."""
+    message = v.Message(body=random.choice(BODIES), partition_key=random.choice([None, "a", "b"]))
+    door = random.choice(["end", "middle", "news"])
+    if random.random() < 0.2:
+        return v.Schedule(queue=door, message=message, delay=random.choice([1, 4]) * SECOND)
+    return v.Send(queue=door, message=message)
+
+
+def play(adapter: ModelAdapter, random: Random) -> list[v.Event]:
+    """Let two connections use the entities; return the events."""
+    adapter.start(PROFILE)
+    events: list[v.Event] = []
+    tokens: list[tuple[str, str]] = []
+    now = 0
+
+    def do(command: v.Command) -> None:
+        nonlocal now
+        connection = random.choice(["c1", "c2"])
+        observed = adapter.do(command, connection)
+        called = now
+        if isinstance(command, v.AdvanceClock):
+            now += command.duration
+        events.append(
+            v.Event(
+                client=connection,
+                connection=connection,
+                called=called,
+                returned=None if isinstance(observed.outcome, v.Indeterminate) else now,
+                command=command,
+                outcome=observed.outcome,
+                witness=observed.witness,
+            )
+        )
+        if isinstance(observed.outcome, v.Received):
+            token = observed.outcome.message.lock_token
+            if token is not None and isinstance(command, v.Receive):
+                tokens.append((command.queue, token))
+
+    for command in entities(random):
+        do(command)
+    for _ in range(LENGTH):
+        drawn = random.random()
+        if drawn < 0.35:
+            do(sends(random))
+        elif drawn < 0.65:
+            do(v.Receive(queue=random.choice(["end", "end", "news/subscriptions/t"])))
+        elif drawn < 0.75:
+            do(v.Peek(queue="end", count=3))
+        elif drawn < 0.85 or not tokens:
+            do(v.AdvanceClock(duration=random.choice([1, 2, 6]) * SECOND))
+        else:
+            queue, token = tokens.pop(random.randrange(len(tokens)))
+            do(random.choice([v.Complete, v.Complete, v.Abandon])(queue=queue, lock_token=token))
+    return events
+
+
+@pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
+@pytest.mark.parametrize("partitions", [True, False])
+def test_nobody_is_accused_whose_messages_are_on_their_way(policy: str, partitions: bool) -> None:
+    """Messages that look alike are forwarded, scheduled, unlocked and expire at any time."""
+    for seed in SEEDS:
+        adapter = ModelAdapter(policy, seed=seed)
+        observability = attrs.evolve(adapter.declaration.observability, partitions=partitions)
+        judge = Judge(PROFILE, observability)
+        for event in play(adapter, Random(seed)):
+            judge.saw(event)
+        assert (judge.violation, judge.overdue) == (None, None), f"seed {seed}"
+
+
+@pytest.mark.parametrize("many", [4, 8, 16])
+def test_a_message_that_comes_twice_is_a_violation_among_many(many: int) -> None:
+    """The choices of when the others were forwarded are 2 to the power of their number."""
+    adapter = ModelAdapter()
+    adapter.start(PROFILE)
+    judge = Judge(PROFILE, v.Observability())
+    commands: list[v.Command] = [
+        v.CreateQueue(queue="end"),
+        v.CreateQueue(queue="source", forward_to="end"),
+        *(
+            v.Send(queue="source", message=v.Message(body=f"m{number}", partition_key="a"))
+            for number in range(many)
+        ),
+        v.Receive(queue="end"),
+    ]
+    events = []
+    for command in commands:
+        observed = adapter.do(command, "c1")
+        events.append(v.Event(command=command, outcome=observed.outcome, witness=observed.witness))
+    shown = events[-1].outcome
+    assert isinstance(shown, v.Received)
+    token = shown.message.lock_token
+    assert token is not None
+    complete = v.Complete(queue="end", lock_token=token)
+    done = adapter.do(complete, "c1")
+    events.append(v.Event(command=complete, outcome=done.outcome, witness=done.witness))
+    events.append(events[-2])
+    for event in events:
+        judge.saw(event)
+    assert judge.violation is not None
+    assert judge.violation.index == len(events) - 1
