@@ -156,8 +156,9 @@ class Caches:
         if not entity.settings.partitioned:
             return
         candidates = self._bindings.candidates(entity.path, view)
-        queued = next((one for one in candidates if one.state is ACTIVE), None)
-        if queued is None or queued.partition in entity.base.down:
+        given = (one for one in candidates if one.state is ACTIVE or one.cached_by == connection)
+        queued = next(given, None)
+        if queued is None or queued.state is not ACTIVE or queued.partition in entity.base.down:
             return
         earlier = list(self.earlier(queued)) if self._namespace.rules.messages.orders_keys else []
         locked_early = self._is_early(entity, view)
