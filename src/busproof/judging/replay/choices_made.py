@@ -49,7 +49,7 @@ class Moves:
     candidates: Sequence[tuple[int, ...]]
     bodies: Mapping[int, str | None]
 
-    def of(self, bodies: frozenset[str]) -> frozenset[int]:
+    def timers_about(self, bodies: frozenset[str]) -> frozenset[int]:
         """Return the timers about one of these messages, or about something else."""
         return frozenset(
             serial for serial, body in self.bodies.items() if body is None or body in bodies
@@ -96,10 +96,10 @@ class Choice:
         tag = self.tag
         if bodies is None or not isinstance(tag, Moves):
             return next(iter(places), None)
-        those = tag.of(bodies)
-        tried = {self._moves(tag, place) & those for place in range(self.place + 1)}
+        those = tag.timers_about(bodies)
+        tried = {self._timers_at(tag, place) & those for place in range(self.place + 1)}
         return next(
-            (place for place in places if self._moves(tag, place) & those not in tried), None
+            (place for place in places if self._timers_at(tag, place) & those not in tried), None
         )
 
     def leaves_out(self, bodies: frozenset[str] | None) -> bool:
@@ -111,11 +111,11 @@ class Choice:
         tag = self.tag
         if not self.is_partial or bodies is None or not isinstance(tag, Moves):
             return self.is_partial
-        those = tag.of(bodies)
+        those = tag.timers_about(bodies)
         tried = {frozenset(candidate) & those for candidate in tag.candidates}
         return len(tried) < 1 << len(those)
 
-    def _moves(self, tag: Moves, place: int) -> frozenset[int]:
+    def _timers_at(self, tag: Moves, place: int) -> frozenset[int]:
         return frozenset(tag.candidates[index_of(place, self.first)])
 
 

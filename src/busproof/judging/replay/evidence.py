@@ -134,6 +134,9 @@ class Evidence:
         events: the events of the history, in the order of their recording.
         strict: whether the observer sees partitions.
         numbers_show_partitions: whether the top bits of a sequence number are its partition.
+
+    Attributes:
+        first_mixing: the first event by which a message may decide what becomes of another one.
     """
 
     def __init__(
@@ -155,7 +158,7 @@ class Evidence:
         self._bytes: Counter[str] = Counter()
         self.dead_counts_begin_anew: bool | None = None
         self.forwards = False
-        self.keeps_messages_apart = True
+        self.first_mixing: int | None = None
         self._connections = Connections()
         self._names: Window[Name] = Window()
         self._names_waiting: dict[int, Name] = {}
@@ -204,7 +207,8 @@ class Evidence:
             named = (number >> v.SEQUENCE_BITS for number in numbers_of(command))
             self._mentioned[base_path(queue)].update(named)
         self.forwards = self.forwards or bool(v.destinations(command))
-        self.keeps_messages_apart = self.keeps_messages_apart and _keeps_messages_apart(event)
+        if self.first_mixing is None and not _keeps_messages_apart(event):
+            self.first_mixing = index
         self._note_outage(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None

@@ -46,7 +46,7 @@ class Relevance:
     def includes(self, tag: Hashable, evidence: Evidence) -> bool:
         """Return whether a choice with this tag may matter."""
         if isinstance(tag, Moves):
-            if self.bodies is not None and not tag.of(self.bodies):
+            if self.bodies is not None and not tag.timers_about(self.bodies):
                 return False
             tag = tag.path
         if tag is None:

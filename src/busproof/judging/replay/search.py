@@ -805,7 +805,7 @@ class Search:
         parts = frozenset((self._evidence.part_of_event(index),))
         command = event.command
         agreement = self._agreement
-        bodies = self._bodies_absent(event)
+        bodies = self._bodies_absent(index, event)
         if agreement.shows_what_is_before(event) or agreement.shows_another_number(event):
             # Whatever caches held, such an answer would be wrong.
             return Relevance(parts, bodies=bodies)
@@ -823,10 +823,13 @@ class Search:
             return Relevance(parts, places, None)
         return Relevance(parts, None, None)
 
-    def _bodies_absent(self, event: v.Event) -> frozenset[str] | None:
+    def _bodies_absent(self, index: int, event: v.Event) -> frozenset[str] | None:
         """Return the body that is shown where no such message is; `None` if there is none."""
         is_received = isinstance(event.command, v.Receive | v.ReceiveBatch | v.ReceiveDeferred)
         if not (is_received and self._has_fired) or self._recollection is not None:
+            return None
+        mixing = self._evidence.first_mixing
+        if mixing is not None and (mixing < index or not self._order.is_recorded):
             return None
         body = find_absent_body(event, self.namespace, self._evidence, self._bindings)
         return None if body is None else frozenset((body,))
