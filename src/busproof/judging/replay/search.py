@@ -809,8 +809,6 @@ class Search:
         if agreement.shows_what_is_before(event) or agreement.shows_another_number(event):
             # Whatever caches held, such an answer would be wrong.
             return Relevance(parts, bodies=bodies)
-        if bodies is not None:
-            return Relevance(parts, None, bodies)
         if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
             # A dead letter may have been spent in the caches of its source.
             paths = {command.queue, v.owner_of(command.queue)}
@@ -820,8 +818,8 @@ class Search:
                 for view in self._guide.views
                 for queued in self._bindings.ever(path, view.body)
             )
-            return Relevance(parts, places, None)
-        return Relevance(parts, None, None)
+            return Relevance(parts, places, bodies)
+        return Relevance(parts, None, bodies)
 
     def _bodies_absent(self, index: int, event: v.Event) -> frozenset[str] | None:
         """Return the body that is shown where no such message is; `None` if there is none."""
