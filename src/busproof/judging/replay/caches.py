@@ -236,6 +236,31 @@ class Caches:
         """Return the receives that may have cached a message, as a value."""
         return frozenset((fill.connection, fill.moment) for fill in self._ways(queued, ""))
 
+    def may_explain_empty(self, entity: Entity, connection: str) -> bool:
+        """Return whether caches may explain that a receive finds nothing.
+
+        The cache of its own connection gives what it holds, unless a lock has ended there, a
+        message has expired, or it removed what it took (CACHE-DELETE).
+        """
+        earliest = self._earliest(entity) + 2 * self._guide.slack
+        fills = [
+            fill
+            for table in (self._fills, self._deletions)
+            for (thing, _), those in table.items()
+            if thing is entity
+            for fill in those
+        ]
+        return (
+            bool(self._left_out)
+            or any(queued.expires_at is not None for queued in entity.messages.values())
+            or any(
+                fill.connection != connection
+                or fill.mode is not v.ReceiveMode.PEEK_LOCK
+                or fill.moment <= earliest
+                for fill in fills
+            )
+        )
+
     def may_have_lapsed(self, queued: QueuedMessage) -> bool:
         """CACHE-DELIVERY-COUNT: return whether a lock may have ended in a cache, unseen."""
         for fill in reversed(self._fills.get((queued.entity, queued.partition), ())):

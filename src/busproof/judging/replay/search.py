@@ -819,7 +819,20 @@ class Search:
                 for queued in self._bindings.ever(path, view.body)
             )
             return Relevance(parts, places, bodies)
+        if isinstance(event.outcome, v.Empty) and not self._may_caches_explain(event):
+            return Relevance(parts, bodies=None)
         return Relevance(parts, None, bodies)
+
+    def _may_caches_explain(self, event: v.Event) -> bool:
+        """Return whether front ends may explain that a receive finds nothing."""
+        queue = getattr(event.command, "queue", "")
+        entity = self.namespace.entities.get(queue)
+        is_known = self._has_fired and self._recollection is None
+        # What has been spent in the caches of its source is a dead letter, which may go on.
+        is_first = not self._evidence.forwards and not v.is_dead_letter_queue(queue)
+        if entity is None or not (is_known and is_first):
+            return True
+        return self._caches.may_explain_empty(entity, event.connection)
 
     def _bodies_absent(self, index: int, event: v.Event) -> frozenset[str] | None:
         """Return the body that is shown where no such message is; `None` if there is none."""
