@@ -6,7 +6,7 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.judging.diagnosis.conditions import rules_if
 from busproof.judging.diagnosis.origins import of_its_last_change
-from busproof.judging.diagnosis.scene import Scene
+from busproof.judging.diagnosis.scene import Scene, tokens_of
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
 
@@ -39,7 +39,12 @@ def _not_received(scene: Scene) -> Iterator[v.RuleId]:
     for some in rules:
         yield from some
     in_session = entity.settings.requires_session
+    settled = (tokens_of(event.command) for event in scene.done(v.SettleBatch, path=entity.path))
+    # What a request released for several partitions has to come from each of them.
+    released = [tokens for tokens in settled if any(scene.holding(one) in given for one in tokens)]
     yield from rules_if(
+        (any(map(scene.of_several_partitions, released)), "LOCK-16"),
+        (released, "LOCK-14"),
         (in_session and scene.event.command, "SESS-05"),
         (isinstance(scene.event.command, v.ReceiveBatch), "FEAT-07", "BATCH-12"),
         (entity.kind is EntityKind.SUBSCRIPTION and entity.settings.partitioned, "TOPIC-09"),
