@@ -15,7 +15,7 @@ import attrs
 
 from busproof import vocabulary as v
 
-__all__ = ["BOUND", "FEW", "PAUSE", "TRIES", "Patience", "Waited"]
+__all__ = ["BOUND", "CHANGES_NOTHING", "FEW", "PAUSE", "TRIES", "Patience", "Waited"]
 
 T = TypeVar("T")
 

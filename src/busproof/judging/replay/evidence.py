@@ -17,6 +17,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.judging.decompose import Connections, Name
 from busproof.judging.floor import Floor, base_path, messages_of
+from busproof.judging.liveness import CHANGES_NOTHING
 from busproof.judging.replay.window import Window
 from busproof.model.values import Key
 
@@ -33,11 +34,11 @@ __all__ = [
 
 
 KEEPING_APART: Final = (
+    *CHANGES_NOTHING,
     v.Abandon,
     v.AcceptNextSession,
     v.AcceptSession,
     v.AddRule,
-    v.AdvanceClock,
     v.CancelScheduled,
     v.CloseSession,
     v.Complete,
@@ -46,15 +47,7 @@ KEEPING_APART: Final = (
     v.CreateTopic,
     v.DeadLetter,
     v.Defer,
-    v.GetQueue,
     v.GetSessionState,
-    v.GetTopic,
-    v.ListQueues,
-    v.ListRules,
-    v.ListSessions,
-    v.ListSubscriptions,
-    v.ListTopics,
-    v.Peek,
     v.RemoveRule,
     v.RenewLock,
     v.RenewLocks,
