@@ -85,8 +85,12 @@ class Judge:
         if self._count > LONGEST and search is not None and search.has_forgotten:
             # Nobody will search them anew.
             self._events = PackedEvents()
-        if search is not None and self._goes_on(search, event):
-            return None
+        if search is not None:
+            before = search.steps
+            has_gone_on = self._goes_on(search, event)
+            self.steps += search.steps - before
+            if has_gone_on:
+                return None
         self._look_for_another(hasty_budget(self._count))
         if not self._explanation.is_found:
             self._decide(search)
@@ -120,11 +124,8 @@ class Judge:
 
     def _goes_on(self, search: Search, event: v.Event) -> bool:
         """Go on with the execution; return whether there is nothing more to do for this event."""
-        before = search.steps
         search.add(event)
-        ended = search.run(ATTEMPTS)
-        self.steps += search.steps - before
-        if ended is Ended.EXPLAINED:
+        if search.run(ATTEMPTS) is Ended.EXPLAINED:
             return True
         if not search.has_forgotten:
             return False

@@ -66,7 +66,9 @@ def test_start_calls_few_functions(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="memory is read from /proc, which only Linux has"
+)
 def test_start_takes_little_memory(tmp_path: Path) -> None:
     with started(tmp_path / "said") as process:
         assert memory(process.pid) < MOST_MEMORY

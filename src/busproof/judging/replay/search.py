@@ -38,7 +38,7 @@ from busproof.judging.replay.choices_made import (
     script_of,
 )
 from busproof.judging.replay.conflicts import concerned_records, is_changed
-from busproof.judging.replay.evidence import Evidence
+from busproof.judging.replay.evidence import Evidence, base_path
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
 from busproof.judging.replay.obstacles import Obstacles
@@ -830,7 +830,9 @@ class Search:
         is_known = self._has_fired and self._recollection is None
         # What has been spent in the caches of its source is a dead letter, which may go on.
         is_first = not self._evidence.forwards and not v.is_dead_letter_queue(queue)
-        if entity is None or not (is_known and is_first):
+        # Only what its own cache holds comes from a partition that is down.
+        was_down = self._evidence.ever_down.get(base_path(queue))
+        if entity is None or was_down or not (is_known and is_first):
             return True
         return self._caches.may_explain_empty(entity, event.connection)
 
