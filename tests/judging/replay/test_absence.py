@@ -1,7 +1,9 @@
 """What a search need not ask when a message is shown where it is not; and nobody is wronged."""
 
 import os
+from collections.abc import Callable
 from random import Random
+from typing import Final
 
 import attrs
 import pytest
@@ -43,70 +45,120 @@ def sends(random: Random) -> v.Command:
     return v.Send(queue=door, message=message)
 
 
-def play(adapter: ModelAdapter, random: Random, connections: tuple[str, ...]) -> list[v.Event]:
-    """Let some connections use the entities; return the events."""
-    adapter.start(PROFILE)
-    events: list[v.Event] = []
-    tokens: list[tuple[str, str]] = []
-    now = 0
+class Player:
+    """Some connections that use the entities, with what they remember of the answers.
 
-    def do(command: v.Command) -> None:
-        nonlocal now
-        connection = random.choice(connections)
-        observed = adapter.do(command, connection)
-        called = now
+    Args:
+        adapter: whom they use.
+        random: what they do next.
+        connections: their names.
+    """
+
+    def __init__(self, adapter: ModelAdapter, random: Random, connections: tuple[str, ...]) -> None:
+        self.events: list[v.Event] = []
+        self._adapter = adapter
+        self._random = random
+        self._connections = connections
+        self._tokens: list[tuple[str, str]] = []
+        self._number_of: dict[str, int] = {}
+        self._numbers: list[tuple[type[v.CancelScheduled | v.ReceiveDeferred], str, int]] = []
+        self._now = 0
+        adapter.start(PROFILE)
+        for command in entities(random):
+            self._do(command)
+
+    def _do(self, command: v.Command) -> None:
+        connection = self._random.choice(self._connections)
+        observed = self._adapter.do(command, connection)
+        called = self._now
         if isinstance(command, v.AdvanceClock):
-            now += command.duration
-        events.append(
+            self._now += command.duration
+        outcome = observed.outcome
+        returned = None if isinstance(outcome, v.Indeterminate) else self._now
+        self.events.append(
             v.Event(
                 client=connection,
                 connection=connection,
                 called=called,
-                returned=None if isinstance(observed.outcome, v.Indeterminate) else now,
+                returned=returned,
                 command=command,
-                outcome=observed.outcome,
+                outcome=outcome,
                 witness=observed.witness,
             )
         )
-        if isinstance(observed.outcome, v.Received):
-            token = observed.outcome.message.lock_token
-            if token is not None and isinstance(command, v.Receive):
-                tokens.append((command.queue, token))
+        match command, outcome:
+            case v.Receive(queue=queue), v.Received(message=v.MessageView(lock_token=str(token))):
+                self._tokens.append((queue, token))
+                self._number_of[token] = outcome.message.sequence_number or 0
+            case v.Schedule(queue=queue), v.Scheduled(sequence_number=int(number)):
+                self._numbers.append((v.CancelScheduled, queue, number))
+            case v.Defer(queue=queue, lock_token=token), v.Done():
+                self._numbers.append((v.ReceiveDeferred, queue, self._number_of[token]))
 
-    for command in entities(random):
-        do(command)
-    for _ in range(LENGTH):
-        drawn = random.random()
-        if drawn < 0.35:
-            do(sends(random))
-        elif drawn < 0.65:
-            do(v.Receive(queue=random.choice(["end", "end", "news/subscriptions/t"])))
-        elif drawn < 0.75:
-            do(v.Peek(queue="end", count=3))
-        elif drawn < 0.85 or not tokens:
-            do(v.AdvanceClock(duration=random.choice([1, 2, 6]) * SECOND))
-        else:
-            queue, token = tokens.pop(random.randrange(len(tokens)))
-            do(random.choice([v.Complete, v.Complete, v.Abandon])(queue=queue, lock_token=token))
-    return events
+    def play_plainly(self) -> None:
+        """Send, receive and settle."""
+        random = self._random
+        for _ in range(LENGTH):
+            drawn = random.random()
+            if drawn < 0.35:
+                self._do(sends(random))
+            elif drawn < 0.65:
+                self._do(v.Receive(queue=random.choice(["end", "end", "news/subscriptions/t"])))
+            elif drawn < 0.75:
+                self._do(v.Peek(queue="end", count=3))
+            elif drawn < 0.85 or not self._tokens:
+                self._do(v.AdvanceClock(duration=random.choice([1, 2, 6]) * SECOND))
+            else:
+                queue, token = self._tokens.pop(random.randrange(len(self._tokens)))
+                kind = random.choice([v.Complete, v.Complete, v.Abandon])
+                self._do(kind(queue=queue, lock_token=token))
+
+    def play_with_names(self) -> None:
+        """Renew locks, defer messages and cancel others, too; and look at a subscription."""
+        random = self._random
+        for _ in range(LENGTH):
+            drawn = random.random()
+            path = random.choice(["end", "end", "news/subscriptions/t"])
+            if drawn < 0.35:
+                self._do(sends(random))
+            elif drawn < 0.6:
+                self._do(v.Receive(queue=path))
+            elif drawn < 0.7:
+                self._do(v.Peek(queue=path, count=3))
+            elif drawn < 0.78:
+                self._do(v.AdvanceClock(duration=random.choice([1, 2, 6]) * SECOND))
+            elif drawn < 0.92 and self._tokens:
+                queue, token = random.choice(self._tokens)
+                kinds = [v.Complete, v.Complete, v.Abandon, v.RenewLock, v.Defer]
+                self._do(random.choice(kinds)(queue=queue, lock_token=token))
+            elif self._numbers:
+                kind, queue, number = random.choice(self._numbers)
+                if kind is v.CancelScheduled:
+                    self._do(v.CancelScheduled(queue=queue, sequence_number=number))
+                else:
+                    self._do(v.ReceiveDeferred(queue=queue, sequence_numbers=(number,)))
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("partitions", [True, False])
-def test_nobody_is_accused_whose_messages_are_on_their_way(policy: str, partitions: bool) -> None:
+@pytest.mark.parametrize("play", [Player.play_plainly, Player.play_with_names])
+def test_nobody_is_accused_whose_messages_are_on_their_way(
+    policy: str, partitions: bool, play: Callable[[Player], None]
+) -> None:
     """Messages that look alike are forwarded, scheduled, unlocked and expire at any time."""
     for seed in SEEDS:
         adapter = ModelAdapter(policy, seed=seed)
         observability = attrs.evolve(adapter.declaration.observability, partitions=partitions)
         judge = Judge(PROFILE, observability)
         # What one connection does not get, no other front end has.
-        connections = ("c1", "c2") if seed % 5 else ("c1",)
-        for event in play(adapter, Random(seed), connections):
+        player = Player(adapter, Random(seed), ("c1", "c2") if seed % 5 else ("c1",))
+        play(player)
+        for event in player.events:
             judge.saw(event)
         assert (judge.violation, judge.overdue) == (None, None), f"seed {seed}"
 
 
-@pytest.mark.parametrize(("many", "partition"), [(4, 0), (8, 0), (16, 0), (4, 1)])
+@pytest.mark.parametrize(("many", "partition"), [(4, 0), (8, 0), (16, 0), (4, 1), (8, 1), (16, 1)])
 def test_a_message_that_comes_twice_or_elsewhere_is_a_violation_among_many(
     many: int, partition: int
 ) -> None:
@@ -170,3 +222,90 @@ def test_a_message_that_one_connection_does_not_get_is_a_violation(many: int) ->
     do(v.Receive(queue="end"))
     assert judge.violation is not None
     assert judge.violation.rules[0] == "LIFE-09"
+
+
+class Judged:
+    """Forty messages of which no answer shows where they are, and a judge of what follows.
+
+    Args:
+        queue: where they are received.
+    """
+
+    def __init__(self, queue: str) -> None:
+        self.queue = queue
+        self._adapter = ModelAdapter()
+        self._adapter.start(PROFILE)
+        self.judge = Judge(PROFILE, self._adapter.declaration.observability)
+        lock = 5 * SECOND
+        self.ask(v.CreateQueue(queue="end", lock_duration=lock))
+        self.ask(v.CreateTopic(topic="news"))
+        self.ask(v.CreateSubscription(topic="news", subscription="s", lock_duration=lock))
+        self.door = queue.partition("/")[0]
+        for number in range(40):
+            self.ask(v.Send(queue=self.door, message=v.Message(body=f"m{number}")))
+
+    def ask(
+        self, command: v.Command, wrong: v.Outcome | None = None, connection: str = "c1"
+    ) -> v.Outcome:
+        """Send a request, and judge its answer or a wrong one in its place."""
+        outcome = self._adapter.do(command, connection).outcome if wrong is None else wrong
+        assert self.judge.violation is None
+        self.judge.saw(v.Event(command=command, outcome=outcome, connection=connection))
+        return outcome
+
+    def receive(self) -> tuple[str, int]:
+        """Receive a message; return its lock token and its number."""
+        received = self.ask(v.Receive(queue=self.queue))
+        assert isinstance(received, v.Received)
+        message = received.message
+        assert message.lock_token is not None
+        assert message.sequence_number is not None
+        return message.lock_token, message.sequence_number
+
+
+@pytest.fixture(params=["end", "news/subscriptions/s"])
+def many(request: pytest.FixtureRequest) -> Judged:
+    """Return many messages in a queue or a subscription, each in one of two partitions."""
+    return Judged(request.param)
+
+
+LOST: Final = v.Refused(error=v.Error.LOCK_LOST)
+NOT_FOUND: Final = v.Refused(error=v.Error.MESSAGE_NOT_FOUND)
+
+
+def test_a_lock_that_is_lost_too_early_is_a_violation_among_many(many: Judged) -> None:
+    token, _ = many.receive()
+    many.ask(v.RenewLock(queue=many.queue, lock_token=token), LOST)
+    assert many.judge.violation is not None
+
+
+def test_a_deferred_message_that_is_not_found_is_a_violation_among_many(many: Judged) -> None:
+    token, number = many.receive()
+    many.ask(v.Defer(queue=many.queue, lock_token=token))
+    many.ask(v.ReceiveDeferred(queue=many.queue, sequence_numbers=(number,)), NOT_FOUND)
+    assert many.judge.violation is not None
+
+
+def test_a_scheduled_message_that_is_not_found_is_a_violation_among_many(many: Judged) -> None:
+    later = v.Message(body="later")
+    scheduled = many.ask(v.Schedule(queue=many.door, message=later, delay=60 * SECOND))
+    assert isinstance(scheduled, v.Scheduled)
+    number = scheduled.sequence_number
+    many.ask(v.CancelScheduled(queue=many.door, sequence_number=number), NOT_FOUND)
+    assert many.judge.violation is not None
+
+
+def test_what_no_cache_can_hold_any_more_is_missed_among_many(many: Judged) -> None:
+    many.receive()
+    many.ask(v.AdvanceClock(duration=11 * SECOND))
+    many.ask(v.Receive(queue=many.queue), v.Empty(), "c2")
+    assert many.judge.violation is not None
+
+
+def test_a_message_that_is_peeked_twice_is_a_violation_among_many(many: Judged) -> None:
+    token, number = many.receive()
+    many.ask(v.Abandon(queue=many.queue, lock_token=token))
+    peeked = v.MessageView(body="m0", sequence_number=number)
+    again = attrs.evolve(peeked, sequence_number=number + (1 << v.SEQUENCE_BITS))
+    many.ask(v.Peek(queue=many.queue, count=2), v.Peeked(messages=(peeked, again)))
+    assert many.judge.violation is not None

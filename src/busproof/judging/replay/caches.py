@@ -8,7 +8,8 @@ one of its key, or one that should have expired. That is possible as long as not
 the message since that receive, because a choice that nobody has seen commutes with everything else.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 
 import attrs
 
@@ -57,6 +58,9 @@ class Caches:
         outlook: what the events to come show of a message.
         left_out: connections of which receives are missing, so that their front ends may have
             cached any message at any time.
+
+    Attributes:
+        reason: the messages that no cache explains, after an answer that none does.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Caches:
         self._outlook = outlook
         self._fills: dict[tuple[Entity, int], list[Fill]] = {}
         self._deletions: dict[tuple[Entity, int], list[Fill]] = {}
+        self.reason: tuple[QueuedMessage, ...] = ()
 
     def note(self, entity: Entity, partition: int, connection: str, mode: v.ReceiveMode) -> None:
         """Note a receive from a partition."""
@@ -125,9 +130,10 @@ class Caches:
         Raises:
             NoWay: a message cannot be in a cache.
         """
+        self.reason = tuple(islice(self.visible(entity, connection), 1))
         if not entity.settings.partitioned:
             return
-        if next(self.visible(entity, connection), None) is not None:
+        if self.reason:
             raise NoWay("LIFE-08")
         for partition in entity.partitions:
             if partition.number in entity.base.down:
@@ -173,6 +179,8 @@ class Caches:
         ]
         if not locked_early and all(any(self._ways(one, connection)) for one in earlier):
             own.insert(0, None)
+        if not own:
+            self.reason = self._find_reason(queued, earlier, connection)
         chosen = self._guide.take("LIFE-08", own, self._tag(queued))
         if chosen is not None:
             self._cache(queued, chosen)
@@ -201,6 +209,32 @@ class Caches:
             is_first = False
             if not self._bindings.may_overtake(queued, one):
                 yield one
+
+    def _find_reason(
+        self, queued: QueuedMessage, earlier: Sequence[QueuedMessage], connection: str
+    ) -> tuple[QueuedMessage, ...]:
+        """Return why a message cannot come before earlier ones of its key; none if it is not known.
+
+        Of those, one is in no other cache, and the one that came last says that its own front end
+        cannot have cached it. None must come first if one that was given before is the first.
+        """
+        entity = queued.entity
+        dead = (self._namespace.entities.get(one) for one in v.dead_letter_queues_of(entity.path))
+        may_vanish = any(one.expires_at is not None for one in entity.messages.values())
+        hindering = [one for one in earlier if not any(self._ways(one, connection))]
+        if not hindering or may_vanish or any(one is not None and one.messages for one in dead):
+            return ()
+        effective_key = self._namespace.rules.keys.effective_key
+        key = effective_key(entity, queued.message)
+        given = (
+            one
+            for one in entity.messages.values()
+            if one.deliveries
+            and one.partition == queued.partition
+            and effective_key(entity, one.message) == key
+        )
+        last = min(earlier, key=lambda one: one.touched)
+        return (queued, hindering[0], last, *given)
 
     def _is_early(self, entity: Entity, view: v.MessageView) -> bool:
         """Return whether a lock was told to end too early to begin now (CACHE-LOCK)."""

@@ -10,6 +10,7 @@ __all__ = [
     "Choice",
     "Moves",
     "Place",
+    "Placing",
     "Script",
     "choices_that_matter",
     "next_script",
@@ -54,6 +55,19 @@ class Moves:
         return frozenset(
             serial for serial, body in self.bodies.items() if body is None or body in bodies
         )
+
+
+@attrs.frozen
+class Placing:
+    """The tag of a choice of a partition that nothing shows.
+
+    Attributes:
+        path: the queue or topic.
+        body: the body of the message that is placed alone; `None` if others of its key go there.
+    """
+
+    path: str
+    body: str | None
 
 
 @attrs.frozen

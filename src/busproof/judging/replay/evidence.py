@@ -611,7 +611,8 @@ def _keeps_messages_apart(event: v.Event) -> bool:
         case v.CreateQueue() | v.CreateSubscription() if command.forward_dead_letters_to:
             return False
         case v.Receive() | v.ReceiveBatch() | v.ReceiveDeferred():
-            return command.mode is v.ReceiveMode.PEEK_LOCK
+            is_removed = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
+            return not is_removed or isinstance(event.outcome, v.Empty)
     return isinstance(command, KEEPING_APART)
 
 

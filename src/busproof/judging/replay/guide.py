@@ -22,7 +22,7 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.bindings import Bindings
-from busproof.judging.replay.choices_made import Choice, Place, Script, index_of
+from busproof.judging.replay.choices_made import Choice, Place, Placing, Script, index_of
 from busproof.judging.replay.evenness import Evenness
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
@@ -303,16 +303,18 @@ class Guide(Noting):
             if witnessed not in candidates:
                 raise NoWay(name)
             return self.take(name, [witnessed], base)
+        alone = self.message if name == "KEY-14" else None
+        tag = Placing(base, None if alone is None else alone.body)
         hinted = self._partitions_shown(name, path, candidates)
         if hinted is not None:
-            return self.take(name, hinted, base)
+            return self.take(name, hinted, tag)
         self.guesses = len(candidates) > 1
-        self.guessed = self.message if name == "KEY-14" else None
+        self.guessed = alone
         likely = [self._suggest_partition(base)]
         likely += self._alike(base, candidates)
         if self._is_missed_wherever_it_comes(path):
             del likely[2:]
-        return self.take(name, [n for n in dict.fromkeys(likely) if n in candidates], base)
+        return self.take(name, [n for n in dict.fromkeys(likely) if n in candidates], tag)
 
     def _is_missed_wherever_it_comes(self, path: str) -> bool:
         """Return whether a receive finds nothing although a message arrives, in any partition."""

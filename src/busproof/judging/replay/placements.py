@@ -197,6 +197,10 @@ class Placements:
         assert isinstance(sizes, TolerantSizes)  # noqa: S101 - a replay has no others
         return sizes.surely_has_room(entity, queued.message.size or 0)
 
+    def is_open(self, queued: QueuedMessage) -> bool:
+        """Return whether the partition of a message without a key was guessed."""
+        return queued in self._alone
+
     # Long histories ---------------------------------------------------------------------------
 
     def is_guessed(self, base: Entity, key: str) -> bool:

@@ -24,10 +24,10 @@ from busproof.judging.coverage.notes import Coverage
 from busproof.judging.coverage.shown import shown_by
 from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
-from busproof.judging.replay.absence import find_absent_body
 from busproof.judging.replay.agreement import Agreement
 from busproof.judging.replay.bindings import Bindings
 from busproof.judging.replay.caches import Caches
+from busproof.judging.replay.causes import Causes
 from busproof.judging.replay.choices_made import (
     Choice,
     Moves,
@@ -38,7 +38,7 @@ from busproof.judging.replay.choices_made import (
     script_of,
 )
 from busproof.judging.replay.conflicts import concerned_records, is_changed
-from busproof.judging.replay.evidence import Evidence, base_path
+from busproof.judging.replay.evidence import Evidence
 from busproof.judging.replay.guide import Guide, NoWay
 from busproof.judging.replay.lost_answers import LostAnswers
 from busproof.judging.replay.obstacles import Obstacles
@@ -225,6 +225,15 @@ class Search:
         )
         self._places = guide.places = Placements(namespace, guide, self._bindings, self._evidence)
         self._obstacles = Obstacles(namespace, self._bindings, self._caches, outlook)
+        self._causes = Causes(
+            namespace,
+            guide,
+            self._evidence,
+            self._agreement,
+            self._caches,
+            self._order,
+            self._places,
+        )
         self._lost = LostAnswers(
             namespace,
             self._guide,
@@ -247,8 +256,12 @@ class Search:
             )
             guide.is_part = not before.is_whole
             guide.caches_late = before.caches_late
-        parts = (self._evidence, self._bindings, guide, self._coverage, self._clock)
-        more = (
+        parts = (
+            self._evidence,
+            self._bindings,
+            guide,
+            self._coverage,
+            self._clock,
             self._agreement,
             self._open,
             self._partly,
@@ -258,8 +271,8 @@ class Search:
             self._places,
         )
         # They refer to each other in circles, and a judge makes a search for each scenario.
-        last = (self._obstacles, self._lost, *filter(None, (self._recollection,)))
-        weakref.finalize(self, take_apart, namespace, (*parts, *more, *last)).atexit = False
+        last = (self._obstacles, self._causes, self._lost, *filter(None, (self._recollection,)))
+        weakref.finalize(self, take_apart, namespace, (*parts, *last)).atexit = False
         self._keeps = keeps
         self.expects_delays = False
         self._most = 2 * (keeps or 0)
@@ -671,7 +684,8 @@ class Search:
             bodies = None
             if not is_hasty:
                 # What a failure depends on is asked while the state is still its own.
-                node.blame |= self._blame(index)
+                event, has_fired = self._events[index], self._has_fired
+                node.blame |= self._causes.find(index, event, has_fired=has_fired)
                 bodies = node.blame.bodies
             following = next_script(self._guide.made, bodies=bodies)
             journal.undo(mark)
@@ -799,54 +813,6 @@ class Search:
     def _share(self, value: Hashable) -> Hashable:
         return self._shared.setdefault(value, value)
 
-    def _blame(self, index: int) -> Relevance:
-        """Return what the failure of an event may depend on."""
-        event = self._events[index]
-        parts = frozenset((self._evidence.part_of_event(index),))
-        command = event.command
-        agreement = self._agreement
-        bodies = self._bodies_absent(index, event)
-        if agreement.shows_what_is_before(event) or agreement.shows_another_number(event):
-            # Whatever caches held, such an answer would be wrong.
-            return Relevance(parts, bodies=bodies)
-        if isinstance(command, v.Receive | v.ReceiveBatch) and self._guide.views:
-            # A dead letter may have been spent in the caches of its source.
-            paths = {command.queue, v.owner_of(command.queue)}
-            places = frozenset(
-                (path, queued.partition)
-                for path in paths
-                for view in self._guide.views
-                for queued in self._bindings.ever(path, view.body)
-            )
-            return Relevance(parts, places, bodies)
-        if isinstance(event.outcome, v.Empty) and not self._may_caches_explain(event):
-            return Relevance(parts, bodies=None)
-        return Relevance(parts, None, bodies)
-
-    def _may_caches_explain(self, event: v.Event) -> bool:
-        """Return whether front ends may explain that a receive finds nothing."""
-        queue = getattr(event.command, "queue", "")
-        entity = self.namespace.entities.get(queue)
-        is_known = self._has_fired and self._recollection is None
-        # What has been spent in the caches of its source is a dead letter, which may go on.
-        is_first = not self._evidence.forwards and not v.is_dead_letter_queue(queue)
-        # Only what its own cache holds comes from a partition that is down.
-        was_down = self._evidence.ever_down.get(base_path(queue))
-        if entity is None or was_down or not (is_known and is_first):
-            return True
-        return self._caches.may_explain_empty(entity, event.connection)
-
-    def _bodies_absent(self, index: int, event: v.Event) -> frozenset[str] | None:
-        """Return the body that is shown where no such message is; `None` if there is none."""
-        is_received = isinstance(event.command, v.Receive | v.ReceiveBatch | v.ReceiveDeferred)
-        if not (is_received and self._has_fired) or self._recollection is not None:
-            return None
-        mixing = self._evidence.first_mixing
-        if mixing is not None and (mixing < index or not self._order.is_recorded):
-            return None
-        body = find_absent_body(event, self.namespace, self._evidence, self._bindings)
-        return None if body is None else frozenset((body,))
-
     def _attempt(self, index: int, script: Script) -> bool:
         """Execute an event with these choices; return whether the answer agrees."""
         event, guide = self._events[index], self._guide
@@ -854,6 +820,7 @@ class Search:
         guide.is_last = index == self._last
         self._answer = None
         self._has_fired = False
+        self._caches.reason = ()
         self._coverage.restart()
         if isinstance(event.outcome, v.Unsupported):
             return True

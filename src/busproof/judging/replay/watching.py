@@ -11,6 +11,7 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.judging.coverage.shown import OBSERVERS as OF_COVERAGE
 from busproof.judging.homes import key_of_home
+from busproof.judging.replay.choices_made import Placing
 from busproof.judging.replay.delays import (
     DelayedDeadLetters,
     DelayedForwarding,
@@ -386,7 +387,8 @@ class WatchedTopics(Topics):
         # Of copies that look alike, the first is the one that is seen first.
         earlier = sum(1 for _ in guide.bindings.ever(subscription.path, copy.body))
         places = list(dict.fromkeys((*shown[earlier:], usual, *shown)))
-        place = guide.take("SUBSCRIPTION-PARTITIONS", places, subscription.base.path)
+        tag = Placing(subscription.base.path, copy.body if key is None else None)
+        place = guide.take("SUBSCRIPTION-PARTITIONS", places, tag)
         if key is not None:
             guide.bindings.note_home_of_copies(subscription, key, place)
         return place
