@@ -28,7 +28,9 @@ __all__ = ["COMMAND", "run"]
 def run(args: Options) -> int:
     """Audit and print the results; return 0 if every fault was killed or is equivalent, else 1.
 
-    With `--by exploration` it is enough that the share `KILLED_AT_LEAST` of the faults is killed.
+    It is 1, too, if a scenario accuses what the judge allows, unless the fault says why. Over AMQP
+    the judge sees less, and the scenario is enough. With `--by exploration` it is enough that the
+    share `KILLED_AT_LEAST` of the faults is killed.
 
     Raises:
         UsageError: an option names a fault that does not exist, or has a value that is not allowed.
@@ -72,7 +74,8 @@ def run(args: Options) -> int:
         return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
-    return 1 if silent else 0
+    steps = not args.wire and any(map(is_allowed, outcomes))
+    return 1 if silent or steps else 0
 
 
 def is_allowed(outcome: "Audited") -> bool:
@@ -174,7 +177,7 @@ COMMAND: Final = Command(
     "audit",
     run,
     description="Run the suite against every seeded fault; the tests of its own rule "
-    "must catch each. Exit code 1 if one survives.",
+    "must catch each, and the judge accuse it. Exit code 1 if one survives.",
     parameters=[
         argument("fault", "FAULT", "ids (default: all)", nargs=-1, shell_complete=values.faults),
         option(

@@ -103,12 +103,7 @@ class Keep(Forwarding):
         self.rules.messages.enqueue(source, message, partition, transit)
 
 
-@mutant(
-    "FWD-01",
-    (REGULAR_END, source(), *SENT),
-    literal=True,
-    by_step="the judge cannot try all the orders in which so many messages may be forwarded",
-)
+@mutant("FWD-01", (REGULAR_END, source(), *SENT), literal=True)
 class LastPartitionNotForwarded(Forwarding):
     """A partitioned queue does not forward its last partition's messages to a regular queue."""
 
@@ -210,7 +205,13 @@ class _NoteHops(Forwarding):
         memory(self.rules.namespace, Counter[str])["hops"] = onward.hops
 
 
-@mutant("FWD-08", (*CHAIN, *MANY), also=(_NoteHops,), deep=True)
+@mutant(
+    "FWD-08",
+    (*CHAIN, *MANY),
+    also=(_NoteHops,),
+    deep=True,
+    by_step="the judge cannot try all the orders in which messages may come over three hops",
+)
 class KeyIgnoredAtThirdHop(Forwarding):
     """At its third hop a message goes to any partition, despite its key."""
 
