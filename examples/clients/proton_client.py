@@ -394,6 +394,8 @@ class Tasks:
             report("received", message_id=message.id)
             self.settle(receiver, message, done)
             done += 1
+            if is_closed(receiver.link):
+                receiver = None  # its end was seen while the message was settled
 
     def settle(self, receiver: Any, message: Message, index: int) -> None:
         """Hold a message for a while, and settle it as the task says."""

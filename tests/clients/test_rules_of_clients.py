@@ -3,13 +3,17 @@
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from proton import Described
 
+from busproof.clients.program import Ended, Report
 from busproof.clients.running import run_scenario, run_scenarios
-from busproof.clients.scenario import Finding
+from busproof.clients.scenario import Evidence, Finding
 from busproof.clients.scenarios import SCENARIOS
 from busproof.clients.verdicts import Result, Verdict, exit_code, judge_rules, level_status
+from busproof.clients.wire import Link, Record
 from busproof.spec import load
 from busproof.spec.client_rules import load_client_rules
 
@@ -104,6 +108,21 @@ def test_what_is_broken_beside_others_is_judged_by_itself(monkeypatch, is_repeat
     (first, *_) = judge_rules([one for one in RULES if one.id == SCENARIOS[0].rules[0]], results)
     assert first.verdict is verdict
     assert first.said.endswith("kept by itself)") is not is_repeated
+
+
+@pytest.mark.parametrize(("left", "is_kept"), [(1.0, None), (9.0, False)])
+def test_a_link_that_ends_with_the_program_need_not_be_attached_again(left, is_kept):
+    """The service may be slow to end it."""
+    link = Link("c", "receiver", True, None, None, None, at=0.0, is_confirmed=True)
+    link.ended = (10.0, False, "amqp:link:detach-forced")
+    record = Record(())
+    record.connections = (SimpleNamespace(links=[link]),)
+    done = Report(10.0 + left, {"event": "done"})
+    program = Ended(reports=(done,), code=0, strange="", errors=(), seconds=10.0 + left)
+    (scenario,) = (one for one in SCENARIOS if one.name == "ended-link")
+    link.source = Described(0x28, [scenario.parameters["entity"]])
+    (finding,) = scenario.judge(Evidence(record, program, scenario.parameters))
+    assert (finding.rule, finding.is_kept) == ("CLIENT-20", is_kept)
 
 
 @pytest.mark.slow

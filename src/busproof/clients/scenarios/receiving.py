@@ -1,5 +1,6 @@
 """Messages as the client takes them: credit, settlement, locks and sessions."""
 
+import math
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +28,8 @@ __all__ = ["SCENARIOS"]
 SETTLED: Final = 1
 """Settle mode of a sending end that settles all that it sends."""
 LOCK: Final = timedelta(seconds=8)
+IN_TIME: Final = 5.0
+"""Seconds within which a client attaches a link again, on a slow machine, too."""
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 RENEW: Final = "com.microsoft:renew-lock"
 WAYS: Final = ("complete", "defer", "dead-letter", "abandon")
@@ -230,12 +233,17 @@ def _break_delivery(kind: str, **fields: Any) -> "Callable[[Embedded], None]":
 def _judge_recreation(evidence: Evidence) -> Iterator[Finding]:
     links = _receivers(evidence)
     ended = [link for link in links if link.ended and not link.ended[1]]
-    if not ended:
+    if not ended or ended[0].ended is None:
         yield miss_rule("CLIENT-20", "no link was ended by the service")
         return
     later = [link for link in links if link.at > ended[0].at and link.is_confirmed]
     if not later:
-        yield miss_deed("CLIENT-20", "the link was not attached again")
+        done = evidence.ended.of("done")
+        left = done[0].at - ended[0].ended[0] if done else math.inf
+        if left < IN_TIME:
+            yield miss_rule("CLIENT-20", f"the link ended {left:.1f} s before the program did")
+        else:
+            yield miss_deed("CLIENT-20", "the link was not attached again")
         return
     before, after = ended[0], later[0]
     same = before.address == after.address and before.filters == after.filters
