@@ -345,6 +345,22 @@ def test_a_fault_that_a_step_alone_notices_fails_or_says_why(
     assert why in printed
 
 
+def test_scenarios_that_fail_by_a_step_beside_judged_ones_are_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They fail nothing: the judge accuses the fault's shortest counterexample."""
+    found = Audited(
+        id="a",
+        rule="KEY-08",
+        result=Result.KILLED,
+        killed_by=("one", "two"),
+        scenarios_by_step=("two",),
+    )
+    monkeypatch.setattr(audit, "_audit_faults", lambda *_: iter([found]))
+    assert 0 == main(["audit", "mismatch-accepted"])
+    assert "1 of 2 scenarios that failed did so by a step alone" in capsys.readouterr().out
+
+
 def test_as_many_violations_are_annotated_as_github_keeps(monkeypatch, capsys):
     """The last annotation counts the rest."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")

@@ -163,6 +163,17 @@ def _print(outcomes: "list[Audited]") -> None:
             f"[bold red]{len(steps)} of them by a step of a scenario alone, which the judge "
             f"allows:[/] {', '.join(steps)}"
         )
+    beside = sum(
+        len(outcome.scenarios_by_step)
+        for outcome in outcomes
+        if not (outcome.why or is_allowed(outcome))
+    )
+    if beside:
+        failed = sum(len(outcome.killed_by) for outcome in outcomes)
+        console.print(
+            f"{beside} of {failed} scenarios that failed did so by a step alone, beside others of "
+            "their fault (scenarios_by_step in --format json)"
+        )
     told = [outcome for outcome in outcomes if outcome.content]
     if told:
         commands = median(outcome.commands for outcome in told)

@@ -40,6 +40,7 @@ class Audited:
         violated: every rule that the run reported as violated.
         is_judged: whether the judge accuses the shortest counterexample, too; otherwise only a step
             of its scenario does.
+        scenarios_by_step: the names of the scenarios that only a step of theirs fails.
         why: for `equivalent`, why no test can notice the mutant; for `silent`, the rule's verdict;
             for one that only a step notices, why the judge does not.
     """
@@ -52,6 +53,7 @@ class Audited:
     content: int = 0
     violated: tuple[v.RuleId, ...] = ()
     is_judged: bool = True
+    scenarios_by_step: tuple[str, ...] = ()
     why: str = ""
 
 

@@ -258,7 +258,9 @@ def _audit(job: Job, scratch: Path) -> Audited:
         found = result_of_exploration(*of_it)
     else:
         found = result_of_scenarios(*of_it, fault.by_step)
-    return attrs.evolve(found, content=_content(recorded, fault.rule))
+    return attrs.evolve(
+        found, content=_content(recorded, fault.rule), scenarios_by_step=recorded.by_step
+    )
 
 
 def _content(recorded: "Recorded", rule: v.RuleId) -> int:

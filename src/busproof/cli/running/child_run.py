@@ -160,6 +160,7 @@ class Recorded:
         conformance: the verdicts.
         errors: the details of errored scenarios.
         about: the name of each scenario that broke a rule, with the rules that it is about.
+        by_step: the names of those that only a step of theirs fails, and not the judge.
         replays: the replays of shrunk failures.
         scenarios: the scenarios of features, which need not have their events.
     """
@@ -168,6 +169,7 @@ class Recorded:
     conformance: Conformance
     errors: tuple[str, ...] = ()
     about: dict[str, tuple[v.RuleId, ...]] = attrs.field(factory=dict)
+    by_step: tuple[str, ...] = ()
     replays: tuple[Scenario, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
 

@@ -180,6 +180,7 @@ class Session:
         self._broken_explored: list[v.RuleId] = []
         self._errors: list[str] = []
         self._about: dict[str, tuple[v.RuleId, ...]] = {}
+        self._by_step: list[str] = []
         self._replays: list[Scenario] = []
         self._scenarios: list[Scenario] = []
         self._counted = Counted()
@@ -588,6 +589,8 @@ class Session:
             self._errors.append(outcome.error)
         if heard.counterexample is not None:
             self._about.setdefault(heard.name, heard.about)
+            if not heard.counterexample.is_judged:
+                self._by_step.append(heard.name)
             if heard.counterexample.is_judged and heard.feature != AGAIN:
                 for rule in heard.blamed:
                     self._fail(rule, heard.counterexample.events)
@@ -742,6 +745,7 @@ class Session:
             conformance=verdicts(self._header, self._checker.terms, self._summary),
             errors=tuple(self._errors),
             about=self._about,
+            by_step=tuple(self._by_step),
             replays=tuple(self._replays),
             scenarios=tuple(self._scenarios),
         )
