@@ -26,7 +26,7 @@ def dead_letter_it(bus: Bus, queue: str, view: v.MessageView, reason: str = REAS
 
 
 @when("receivers turn to its dead letters", target_fixture="queue")
-def turned_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
+def turn_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
     """Use the dead-letter queue in the next steps, and forget the messages received before."""
     views.clear()
     return queue + v.DEAD_LETTERS

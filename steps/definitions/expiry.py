@@ -77,7 +77,7 @@ def has_updated_life(bus: Bus, queue: str, number: int) -> None:
 
 
 @then(parsers.parse("it is described with a time to live of {number:d} seconds"))
-def told_life(bus: Bus, queue: str, number: int) -> None:
+def describes_life(bus: Bus, queue: str, number: int) -> None:
     """Check the default time to live in the queue's description."""
     assert described(bus, queue, "time_to_live").time_to_live == seconds(number)
 

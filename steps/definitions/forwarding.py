@@ -27,7 +27,7 @@ def _create(bus: Bus, settings: v.CreateQueue) -> str:
 @given(
     parsers.re(r'a (?P<kind>partitioned|regular) destination "(?P<name>[^"]+)"(?: (?P<traits>.+))?')
 )
-def created_destination(bus: Bus, kind: str, name: str, traits: str | None) -> None:
+def create_destination(bus: Bus, kind: str, name: str, traits: str | None) -> None:
     """Create a queue that others will forward to."""
     _create(bus, queue_settings(name, kind, traits or ""))
 
@@ -36,7 +36,7 @@ def created_destination(bus: Bus, kind: str, name: str, traits: str | None) -> N
     parsers.re(r'a (?P<kind>partitioned|regular) source of "(?P<name>[^"]+)"(?: (?P<traits>.+))?'),
     target_fixture="queue",
 )
-def created_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
+def create_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
     """Create a queue that forwards; the next steps use it."""
     return _create(bus, queue_settings(SOURCE, kind, traits or "", forward_to=name))
 
@@ -72,7 +72,7 @@ def ends_forwarding(bus: Bus, queue: str) -> v.Outcome:
     ),
     target_fixture="queue",
 )
-def created_burying(bus: Bus, kind: str, name: str, traits: str | None) -> str:
+def create_burying(bus: Bus, kind: str, name: str, traits: str | None) -> str:
     """Create a queue that forwards its dead letters; the next steps use it."""
     settings = queue_settings(SOURCE, kind, traits or "")
     return _create(bus, attrs.evolve(settings, forward_dead_letters_to=name))
@@ -85,7 +85,7 @@ def tries_burying(bus: Bus, name: str) -> v.Outcome:
 
 
 @given(parsers.parse('subscription "{name}" whose dead letters go to "{destination}"'))
-def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
+def subscribe_burying(bus: Bus, name: str, destination: str) -> None:
     """Create a subscription that forwards its dead letters."""
     settings = v.CreateSubscription(
         topic=TOPIC, subscription=name, forward_dead_letters_to=destination
@@ -94,7 +94,7 @@ def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
 
 
 @when("senders turn to the source", target_fixture="queue")
-def turned_to_source() -> str:
+def turn_to_source() -> str:
     """Use the source in the next steps."""
     return SOURCE
 
@@ -102,7 +102,7 @@ def turned_to_source() -> str:
 @given(
     parsers.parse('a chain of {hops:d} {kind} queues that ends in "{name}"'), target_fixture="queue"
 )
-def chained(bus: Bus, hops: int, kind: str, name: str) -> str:
+def create_chain(bus: Bus, hops: int, kind: str, name: str) -> str:
     """Create queues that forward one to the next; the next steps use the first."""
     for number in range(1, hops + 1):
         queue = _create(bus, queue_settings(f"hop-{number}", kind, "", forward_to=name))
@@ -111,14 +111,14 @@ def chained(bus: Bus, hops: int, kind: str, name: str) -> str:
 
 
 @given(parsers.parse('subscription "{name}" forwards to "{destination}"'))
-def subscribed_for(bus: Bus, name: str, destination: str) -> None:
+def subscribe_forwarding(bus: Bus, name: str, destination: str) -> None:
     """Create a subscription that forwards its messages."""
     settings = v.CreateSubscription(topic=TOPIC, subscription=name, forward_to=destination)
     bus.expect(bus.do(settings), v.Done)
 
 
 @when(parsers.parse('receivers turn to "{name}"'), target_fixture="queue")
-def turned_to(views: list[v.MessageView], name: str) -> str:
+def turn_to(views: list[v.MessageView], name: str) -> str:
     """Use this queue in the next steps, and forget the messages received before."""
     views.clear()
     return name

@@ -134,7 +134,7 @@ def were_renewed(outcome: v.Outcome) -> None:
 
 
 @when("it is received over another connection", target_fixture="kept_elsewhere")
-def received_elsewhere(bus: Bus, queue: str) -> v.MessageView:
+def receive_elsewhere(bus: Bus, queue: str) -> v.MessageView:
     """Receive a message over a second connection and leave it locked."""
     return _kept(bus, queue, OTHER)
 
@@ -159,7 +159,7 @@ def _renewed_and_completed(bus: Bus, queue: str) -> v.MessageView:
 
 
 @given(parsers.parse("another message {carried} was sent"), converters=READ)
-def sent_another(bus: Bus, queue: str, carried: Properties) -> None:
+def send_another(bus: Bus, queue: str, carried: Properties) -> None:
     """Send one more message; it must be accepted."""
     send_all(bus, queue, 1, carried)
 
@@ -183,7 +183,7 @@ def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: v.MessageView) 
     parsers.re(r"perhaps an? (?P<kind>partitioned|regular) queue (?P<traits>.+)"),
     target_fixture="maybe",
 )
-def maybe_created(bus: Bus, kind: str, traits: str) -> str | None:
+def create_queue_if_served(bus: Bus, kind: str, traits: str) -> str | None:
     """Try to create a queue; return its name, or `None` if it was refused."""
     settings = queue_settings(QUEUE, kind, traits)
     refuse_where_missing(bus, settings)
@@ -193,20 +193,20 @@ def maybe_created(bus: Bus, kind: str, traits: str) -> str | None:
 
 
 @given("a message without key was sent, if there is a queue")
-def maybe_sent(bus: Bus, maybe: str | None) -> None:
+def send_if_served(bus: Bus, maybe: str | None) -> None:
     """Send a message if there is a queue; it must be accepted."""
     if maybe is not None:
         bus.expect(bus.send(v.Send(queue=maybe, message=bus.message())), v.Done)
 
 
 @when("a message is received and kept, if there is a queue")
-def maybe_kept(bus: Bus, maybe: str | None) -> None:
+def keep_if_served(bus: Bus, maybe: str | None) -> None:
     """Receive a message, if there is a queue, and leave it locked."""
     if maybe is not None:
         _kept(bus, maybe)
 
 
 @then("a receive finds it, if there is a queue")
-def maybe_finds(bus: Bus, maybe: str | None) -> None:
+def finds_if_served(bus: Bus, maybe: str | None) -> None:
     """Check that the lock has ended, if the queue exists."""
     assert maybe is None or isinstance(bus.receive(maybe), v.Received)

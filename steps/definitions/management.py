@@ -49,7 +49,7 @@ def asks_for(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
 
 
 @given("a queue that is created without the option", target_fixture="queue")
-def created_without_option(bus: Bus) -> str:
+def create_without_option(bus: Bus) -> str:
     """Create a queue without saying whether it is partitioned."""
     bus.expect(bus.do(v.CreateQueue(queue=QUEUE, partitioned=None)), v.Done)
     return QUEUE
@@ -202,13 +202,13 @@ def is_gone(outcome: v.Outcome) -> None:
 
 
 @then(parsers.re(r"the queue is described as (?P<kind>partitioned|regular)"))
-def told_kind(bus: Bus, queue: str, kind: str) -> None:
+def describes_kind(bus: Bus, queue: str, kind: str) -> None:
     """Check in the queue's description whether it is partitioned."""
     assert described(bus, queue, "partitioned").partitioned is KINDS[kind]
 
 
 @then(parsers.parse("it is described with locks of {number:d} seconds"))
-def told_locks(bus: Bus, queue: str, number: int) -> None:
+def describes_locks(bus: Bus, queue: str, number: int) -> None:
     """Check the lock duration in the queue's description."""
     assert described(bus, queue, "lock_duration").lock_duration == seconds(number)
 
@@ -218,26 +218,28 @@ def told_locks(bus: Bus, queue: str, number: int) -> None:
         "it is described with locks of {number:d} seconds if it was refused, or of {other:d}"
     )
 )
-def told_either_locks(bus: Bus, queue: str, outcome: v.Outcome, number: int, other: int) -> None:
+def describes_either_locks(
+    bus: Bus, queue: str, outcome: v.Outcome, number: int, other: int
+) -> None:
     """Check the lock duration in the description, which depends on the answer to an update."""
-    told_locks(bus, queue, number if isinstance(outcome, v.Refused) else other)
+    describes_locks(bus, queue, number if isinstance(outcome, v.Refused) else other)
 
 
 @then(parsers.parse("it is described as detecting duplicates over {number:d} seconds"))
-def told_window(bus: Bus, queue: str, number: int) -> None:
+def describes_window(bus: Bus, queue: str, number: int) -> None:
     """Check duplicate detection and its window in the queue's description."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is True
     assert described(bus, queue, "duplicate_window").duplicate_window == seconds(number)
 
 
 @then(parsers.re(r"it is described as requiring (?P<none>no )?sessions"))
-def told_sessions(bus: Bus, queue: str, none: str | None) -> None:
+def describes_sessions(bus: Bus, queue: str, none: str | None) -> None:
     """Check in the queue's description whether it requires sessions."""
     assert described(bus, queue, "requires_session").requires_session is (none is None)
 
 
 @then(parsers.re(r"it is described as detecting (?P<none>no )?duplicates"))
-def told_detection(bus: Bus, queue: str, none: str | None) -> None:
+def describes_detection(bus: Bus, queue: str, none: str | None) -> None:
     """Check in the queue's description whether it detects duplicates."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is (none is None)
 

@@ -124,7 +124,7 @@ def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[v.Message
 
 
 @then("what is held is not among what they gave")
-def held_apart(kept: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
+def holds_apart(kept: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
     """Check that no message was delivered to both receivers."""
     bodies = [view.body for view in (*kept, *received_elsewhere)]
     assert len(set(bodies)) == len(bodies), bodies

@@ -76,7 +76,7 @@ def oldest_of_theirs(bus: Bus, queue: str, shown: list[v.MessageView]) -> None:
 
 
 @then("each is one of those that were sent")
-def sent_ones(bus: Bus, shown: list[v.MessageView]) -> None:
+def shows_only_sent(bus: Bus, shown: list[v.MessageView]) -> None:
     """Check that each message shown was sent; the service may show any of them."""
     assert {view.body for view in shown} <= {message.body for message in bus.sent}
 

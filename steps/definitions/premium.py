@@ -16,7 +16,7 @@ from busproof.steps.patience import described, described_topic
     ),
     target_fixture="queue",
 )
-def restored(bus: Bus, sessions: str | None, detects: str | None) -> str:
+def restore_queue(bus: Bus, sessions: str | None, detects: str | None) -> str:
     """Restore a queue that was created when the tier still permitted it."""
     bus.need(v.Capability.LEGACY_ENTITIES)
     restore = v.RestoreQueue(
@@ -27,14 +27,14 @@ def restored(bus: Bus, sessions: str | None, detects: str | None) -> str:
 
 
 @when("it is deleted, and a partitioned queue asked for in its place", target_fixture="outcome")
-def asked_for_again(bus: Bus, queue: str) -> v.Outcome:
+def ask_for_partitioned_instead(bus: Bus, queue: str) -> v.Outcome:
     """Delete the queue, which must succeed, and try to create it again."""
     bus.expect(bus.do(v.DeleteQueue(queue=queue)), v.Done)
     return bus.do(v.CreateQueue(queue=queue))
 
 
 @when("a queue is requested without the option", target_fixture="outcome")
-def asked_without_option(bus: Bus) -> v.Outcome:
+def ask_without_option(bus: Bus) -> v.Outcome:
     """Try to create a queue without saying whether it is partitioned."""
     return bus.do(v.CreateQueue(queue=QUEUE, partitioned=None))
 

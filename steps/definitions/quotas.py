@@ -35,7 +35,7 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
 
 
 @given(parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s"))
-def created(bus: Bus, count: str, kind: str, what: str) -> None:
+def create_many(bus: Bus, count: str, kind: str, what: str) -> None:
     """Create this number of entities; each must succeed."""
     _need_room(bus, kind, what)
     for outcome in bus.do_all(_asked(int(count), kind, what)):
@@ -115,7 +115,7 @@ def sends_nevertheless(bus: Bus) -> v.Outcome:
     "one of them is replaced by a partitioned queue, where queues can be deleted",
     target_fixture="replaced",
 )
-def replaced_by_partitioned(bus: Bus) -> v.Outcome | None:
+def replace_by_partitioned(bus: Bus) -> v.Outcome | None:
     """Replace a queue by a partitioned one; if that is refused, create a regular one again."""
     if v.Capability.MANAGEMENT not in bus.capabilities:
         return None
@@ -134,7 +134,7 @@ def counts_once(bus: Bus, replaced: v.Outcome | None) -> None:
 
 
 @when("two of them are replaced by a topic with a subscription, where there are topics")
-def replaced_by_topic(bus: Bus) -> None:
+def replace_by_topic(bus: Bus) -> None:
     """Replace two queues by a topic and a subscription, as many if subscriptions count."""
     there = {v.Capability.TOPICS, v.Capability.MANAGEMENT} <= bus.capabilities
     if there and bus.profile.tier is not v.Tier.BASIC:
@@ -151,7 +151,7 @@ def all_accepted(outcomes: list[v.Outcome]) -> None:
 
 
 @then("it is accepted, or refused because the quota is exceeded")
-def accepted_or_too_many(outcome: v.Outcome) -> None:
+def accepts_or_is_full(outcome: v.Outcome) -> None:
     """Check that the request was accepted, or refused because of the quota."""
     assert isinstance(outcome, v.Done | v.Refused), outcome
     assert isinstance(outcome, v.Done) or outcome.error is v.Error.QUOTA_EXCEEDED, outcome

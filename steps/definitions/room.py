@@ -157,7 +157,7 @@ def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
 
 
 @then("as many messages were received as were accepted")
-def received_what_was_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
+def as_many_came_as_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
     """Check that exactly the accepted messages were received, by their number."""
     accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
     assert len({view.body for view in views}) == len(views) == accepted, accepted

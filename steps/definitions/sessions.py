@@ -10,7 +10,7 @@ PEEKED_AT_ONCE = 64
 
 
 @when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
-def accepted(bus: Bus, queue: str, session_id: str) -> v.Outcome:
+def accept_session(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Accept a session; this must succeed."""
     outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
     bus.expect(outcome, v.Done)
@@ -18,7 +18,7 @@ def accepted(bus: Bus, queue: str, session_id: str) -> v.Outcome:
 
 
 @when(parsers.parse('session "{session_id}" is requested'), target_fixture="outcome")
-def asked_for(bus: Bus, queue: str, session_id: str) -> v.Outcome:
+def ask_for(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Try to accept a session."""
     return bus.do(v.AcceptSession(queue=queue, session_id=session_id))
 
@@ -27,7 +27,7 @@ def asked_for(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     parsers.parse('session "{session_id}" is accepted over another connection'),
     target_fixture="outcome",
 )
-def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
+def accept_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Try to accept a session over a second connection."""
     return bus.do(v.AcceptSession(queue=queue, session_id=session_id), OTHER)
 
@@ -38,7 +38,7 @@ def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     ),
     target_fixture="outcomes",
 )
-def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outcome]:
+def accept_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outcome]:
     """Accept and close a session once for each partition, while that partition is down.
 
     While the session's partition is down, closing may be refused; it is then repeated later.
@@ -48,7 +48,7 @@ def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Ou
     def use() -> v.Outcome:
         nonlocal left_open
         if left_open:
-            closed(bus, queue, session_id)
+            close_session(bus, queue, session_id)
         outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
         left_open = isinstance(outcome, v.Done) and isinstance(
             bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
@@ -59,7 +59,7 @@ def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Ou
 
 
 @when(parsers.parse('session "{session_id}" is closed'))
-def closed(bus: Bus, queue: str, session_id: str) -> None:
+def close_session(bus: Bus, queue: str, session_id: str) -> None:
     """Close a session."""
     bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
 
@@ -112,7 +112,7 @@ def _named(names: str) -> list[str]:
 
 
 @when("a message is received in no session", target_fixture="outcome")
-def received_in_no_session(bus: Bus, queue: str) -> v.Outcome:
+def receive_in_no_session(bus: Bus, queue: str) -> v.Outcome:
     """Try to receive without a session."""
     return bus.do(v.Receive(queue=queue, mode=bus.mode))
 
@@ -123,7 +123,7 @@ def received_in_no_session(bus: Bus, queue: str) -> v.Outcome:
 @when(
     parsers.parse('a message of session "{session_id}" is received again'), target_fixture="again"
 )
-def kept_in_session(bus: Bus, queue: str, session_id: str) -> v.MessageView:
+def keep_in_session(bus: Bus, queue: str, session_id: str) -> v.MessageView:
     """Receive a message of a session and leave it locked."""
     outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
     bus.expect(outcome, v.Received)
@@ -144,13 +144,13 @@ def receives_session_elsewhere(
 
 
 @then("its delivery count is as before")
-def counted_as_before(kept: v.MessageView, again: v.MessageView) -> None:
+def counts_as_before(kept: v.MessageView, again: v.MessageView) -> None:
     """Check that the second delivery has the same delivery count as the first."""
     _counted(kept, again, 0)
 
 
 @then("its delivery count is greater by one")
-def counted_once_more(kept: v.MessageView, again: v.MessageView) -> None:
+def counts_once_more(kept: v.MessageView, again: v.MessageView) -> None:
     """Check that the second delivery has a delivery count one higher."""
     _counted(kept, again, 1)
 
@@ -171,7 +171,7 @@ def _counted(kept: v.MessageView, again: v.MessageView, more: int) -> None:
     ),
     target_fixture="outcome",
 )
-def used_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
+def use_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
     """Try a command on a session."""
     return bus.do(_use(bus, queue, session_id, used))
 
@@ -183,7 +183,7 @@ def used_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
     ),
     target_fixture="outcome",
 )
-def used_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
+def use_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
     """Try a command on a session over a second connection."""
     return bus.do(_use(bus, queue, session_id, used), OTHER)
 
@@ -224,7 +224,7 @@ def answer_has_no_state(outcome: v.Outcome) -> None:
 
 
 @when(parsers.parse('the state of session "{session_id}" is removed'))
-def removed(bus: Bus, queue: str, session_id: str) -> None:
+def remove_state(bus: Bus, queue: str, session_id: str) -> None:
     """Remove the session state."""
     bus.expect(bus.do(v.SetSessionState(queue=queue, session_id=session_id)), v.Done)
 

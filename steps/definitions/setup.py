@@ -88,7 +88,7 @@ def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
     parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
-def created(bus: Bus, kind: str, traits: str | None) -> str:
+def create_queue(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a queue of this kind with these traits, and defaults for the other settings."""
     return create(bus, queue_settings(QUEUE, kind, traits or ""))
 
@@ -97,19 +97,19 @@ def created(bus: Bus, kind: str, traits: str | None) -> str:
     parsers.re(r"another (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
     target_fixture="other_queue",
 )
-def created_too(bus: Bus, kind: str, traits: str | None) -> str:
+def create_another_queue(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a second queue of this kind with these traits."""
     return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
 
 
 @given("a queue", target_fixture="queue")
-def created_any(bus: Bus) -> str:
+def create_any_queue(bus: Bus) -> str:
     """Create a queue, partitioned if the namespace allows it; the scenario fits both kinds."""
     return create(bus, v.CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @given("a transaction", target_fixture="transaction")
-def begun(bus: Bus) -> str:
+def begin_transaction(bus: Bus) -> str:
     """Begin a transaction; skip the scenario if Basic has none (MGMT-24)."""
     outcome = bus.do(v.BeginTransaction(transaction="t1"))
     if bus.profile.tier is v.Tier.BASIC and isinstance(outcome, v.Refused):
@@ -119,7 +119,7 @@ def begun(bus: Bus) -> str:
 
 
 @when("another transaction is begun", target_fixture="transaction")
-def begun_too(bus: Bus) -> str:
+def begin_another(bus: Bus) -> str:
     """Begin a second transaction."""
     bus.expect(bus.do(v.BeginTransaction(transaction="t2")), v.Done)
     return "t2"
@@ -133,24 +133,24 @@ def first_ends(bus: Bus, end: str) -> None:
 
 
 @when("the transaction is committed")
-def committed(bus: Bus, transaction: str) -> None:
+def commit_transaction(bus: Bus, transaction: str) -> None:
     """Commit the transaction; this must succeed."""
     bus.expect(bus.do(v.CommitTransaction(transaction=transaction)), v.Done)
 
 
 @when("the transaction is rolled back")
-def rolled_back(bus: Bus, transaction: str) -> None:
+def roll_back(bus: Bus, transaction: str) -> None:
     """Roll the transaction back; this must succeed."""
     bus.expect(bus.do(v.RollBackTransaction(transaction=transaction)), v.Done)
 
 
 @when("the transaction is committed, if it can be")
-def committed_perhaps(bus: Bus, transaction: str) -> None:
+def commit_if_possible(bus: Bus, transaction: str) -> None:
     """Try to commit the transaction, which a refusal may have ended already."""
     bus.do(v.CommitTransaction(transaction=transaction))
 
 
 @when("the transaction is rolled back, unless it has ended")
-def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
+def roll_back_unless_ended(bus: Bus, transaction: str) -> None:
     """Try to roll the transaction back, which a refusal may have ended already."""
     bus.do(v.RollBackTransaction(transaction=transaction))

@@ -26,20 +26,20 @@ SETTINGS: Final = (
 
 
 @given(parsers.parse('the text "{text}" was sent as a body'))
-def sent_text(bus: Bus, queue: str, text: str) -> None:
+def send_text(bus: Bus, queue: str, text: str) -> None:
     """Send one message with this body; it must be accepted."""
     message = attrs.evolve(bus.message(), body=text)
     bus.expect(bus.send(v.Send(queue=queue, message=message)), v.Done)
 
 
 @given("a text of several lines was sent as a body")
-def sent_lines(bus: Bus, queue: str) -> None:
+def send_lines(bus: Bus, queue: str) -> None:
     """Send one message whose body has line ends and a tab; it must be accepted."""
-    sent_text(bus, queue, "a\tb\n\nc\r\nd\n")
+    send_text(bus, queue, "a\tb\n\nc\r\nd\n")
 
 
 @given(parsers.parse("a text of {number:d} characters was sent as a body"))
-def sent_long(bus: Bus, queue: str, number: int) -> None:
+def send_long_text(bus: Bus, queue: str, number: int) -> None:
     """Send one message with a body of this length; it must be accepted."""
     message = bus.message()
     longer = attrs.evolve(message, body=message.body.ljust(number, "x"))
@@ -88,7 +88,7 @@ def first_goes_down(bus: Bus, queue: str) -> int:
     converters={"number": int},
     target_fixture="outcome",
 )
-def sent_with_that_key(
+def send_with_that_key(
     request: pytest.FixtureRequest,
     bus: Bus,
     queue: str,
@@ -121,16 +121,14 @@ def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
 
 
 @then(parsers.parse("exactly {number:d} messages were received, or {fewer:d} if it was refused"))
-def received_if_accepted(
-    views: list[v.MessageView], number: int, fewer: int, outcome: v.Outcome
-) -> None:
+def came_or_fewer(views: list[v.MessageView], number: int, fewer: int, outcome: v.Outcome) -> None:
     """Check the number of messages received, which is lower if the request was refused."""
     expected = fewer if isinstance(outcome, v.Refused) else number
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
-def received_if_refused(views: list[v.MessageView], number: int, outcome: v.Outcome) -> None:
+def came_or_one_more(views: list[v.MessageView], number: int, outcome: v.Outcome) -> None:
     """Check the number of messages received, which is one more if the settlement was refused."""
     expected = number + isinstance(outcome, v.Refused)
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
@@ -143,7 +141,7 @@ def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
 
 
 @then(parsers.re(r"it is described as (?P<kind>partitioned|regular), (?P<traits>.+)"))
-def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
+def describes_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
     """Check these settings in the queue's description, and the defaults of the others."""
     wanted = queue_settings(queue, kind, traits)
 
@@ -155,7 +153,7 @@ def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
 
 
 @then("those that were refused were received, and no others")
-def received_those_refused(
+def those_refused_came(
     kept: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
 ) -> None:
     """Check that exactly the messages whose settlement was refused were received again."""
@@ -232,7 +230,7 @@ def empties_sessions(bus: Bus, queue: str, number: int, views: list[v.MessageVie
 
 
 @then(parsers.parse('messages with MessageId "{first}" and "{second}" were received'))
-def received_ids(views: list[v.MessageView], first: str, second: str) -> None:
+def received_both_ids(views: list[v.MessageView], first: str, second: str) -> None:
     """Check that both MessageIds are among those received."""
     assert {first, second} <= {view.message_id for view in views}, views
 
@@ -244,7 +242,7 @@ def none_unless_refused(views: list[v.MessageView], outcome: v.Outcome) -> None:
 
 
 @when(parsers.parse('session "{session_id}" is accepted once more'))
-def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
+def accept_once_more(bus: Bus, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
     bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
 
@@ -305,7 +303,7 @@ def has_each_time(views: list[v.MessageView], carried: Properties) -> None:
 
 
 @then(parsers.re(r"each time its delivery count is (?P<how>the same|greater by one)"))
-def counted_each_time(views: list[v.MessageView], how: str) -> None:
+def counts_each_time(views: list[v.MessageView], how: str) -> None:
     """Check how the delivery count changes from one delivery to the next."""
     counts = [view.delivery_count or 0 for view in views]
     step = 1 if how == "greater by one" else 0

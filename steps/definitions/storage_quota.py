@@ -346,13 +346,13 @@ def end_if_partitions_depend_on_size(bus: Bus, outcome: v.Outcome) -> None:
 
 
 @then(parsers.parse("its greatest size is described as {number:d} GB for each partition"))
-def told_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
+def describes_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
     """Check that the size in the queue's description is the sum over all partitions."""
     assert described(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
 @then(parsers.parse("its greatest size is described as {number:d} GB"))
-def told_size(bus: Bus, queue: str, number: int) -> None:
+def describes_size(bus: Bus, queue: str, number: int) -> None:
     """Check the size in the queue's description."""
     assert described(bus, queue, "max_size").max_size == number
 
@@ -360,7 +360,7 @@ def told_size(bus: Bus, queue: str, number: int) -> None:
 @then(
     parsers.parse("its greatest size is described as {number:d} GB, or as that of all partitions")
 )
-def told_either_size(bus: Bus, queue: str, number: int) -> None:
+def describes_either_size(bus: Bus, queue: str, number: int) -> None:
     """Check the size in the description, which may be that of one partition (SIZE-04)."""
     whole = number * bus.profile.partitions
     allowed = (number, whole) if "SIZE-04" in bus.profile.silent else (whole,)

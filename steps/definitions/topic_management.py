@@ -58,7 +58,7 @@ def creates_topic(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
 
 
 @given("a topic that is created without the option", target_fixture="queue")
-def created_topic_without_the_option(bus: Bus) -> str:
+def create_topic_without_option(bus: Bus) -> str:
     """Create a topic without saying whether it is partitioned."""
     bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=None)), v.Done)
     return TOPIC
@@ -76,13 +76,13 @@ def creates_topic_by_version(bus: Bus, version: str) -> v.Outcome:
 
 
 @then(parsers.parse("the topic's greatest size is described as {number:d} GB for each partition"))
-def told_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
+def describes_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
     """Check that the size in the topic's description is the sum over all partitions."""
     assert described_topic(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
 @then(parsers.parse("the topic's greatest size is described as {number:d} GB"))
-def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
+def describes_size_of_topic(bus: Bus, queue: str, number: int) -> None:
     """Check the size in the topic's description."""
     assert described_topic(bus, queue, "max_size").max_size == number
 
@@ -272,20 +272,20 @@ def asks_subscription(bus: Bus, name: str, action: str) -> v.Outcome:
 
 
 @then(parsers.re(r"the topic is described as (?P<kind>partitioned|regular)"))
-def told_kind_of_topic(bus: Bus, kind: str) -> None:
+def describes_kind_of_topic(bus: Bus, kind: str) -> None:
     """Check in the topic's description whether it is partitioned."""
     assert described_topic(bus, TOPIC, "partitioned").partitioned is KINDS[kind]
 
 
 @then(parsers.re(r"the topic is described as detecting (?P<none>no )?duplicates"))
-def told_detection_of_topic(bus: Bus, none: str | None) -> None:
+def describes_detection_of_topic(bus: Bus, none: str | None) -> None:
     """Check in the topic's description whether it detects duplicates."""
     description = described_topic(bus, TOPIC, "duplicate_detection")
     assert description.duplicate_detection is (none is None)
 
 
 @then(parsers.parse("the topic is described as detecting duplicates over {number:d} seconds"))
-def told_window_of_topic(bus: Bus, number: int) -> None:
+def describes_window_of_topic(bus: Bus, number: int) -> None:
     """Check duplicate detection and its window in the topic's description."""
     description = described_topic(bus, TOPIC, "duplicate_window")
     assert (description.duplicate_detection, description.duplicate_window) == (
@@ -295,13 +295,13 @@ def told_window_of_topic(bus: Bus, number: int) -> None:
 
 
 @then(parsers.parse("the topic is described with a time to live of {number:d} seconds"))
-def told_life_of_topic(bus: Bus, number: int) -> None:
+def describes_life_of_topic(bus: Bus, number: int) -> None:
     """Check the time to live in the topic's description."""
     assert described_topic(bus, TOPIC, "time_to_live").time_to_live == seconds(number)
 
 
 @then(parsers.parse("in the end the topic is described with {number:d} subscriptions"))
-def told_subscriptions(bus: Bus, number: int) -> None:
+def describes_subscriptions(bus: Bus, number: int) -> None:
     """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
     description = until_topic(
         bus, TOPIC, "subscription_count", lambda latest: latest.subscription_count == number

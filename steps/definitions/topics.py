@@ -17,7 +17,7 @@ TOPIC = "news"
     parsers.re(r"a (?P<kind>partitioned|regular) topic(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
-def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
+def create_topic(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a topic of this kind with these traits, and defaults for the other settings."""
     basic_has_no_topics(bus)
     settings: v.CreateTopic = topic_settings(TOPIC, kind, traits or "")
@@ -27,7 +27,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
 
 
 @given("a topic", target_fixture="queue")
-def created_any_topic(bus: Bus) -> str:
+def create_any_topic(bus: Bus) -> str:
     """Create a topic, partitioned except in Premium; the scenario does not depend on that."""
     basic_has_no_topics(bus)
     partitioned = bus.profile.may_partition
@@ -36,33 +36,33 @@ def created_any_topic(bus: Bus) -> str:
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that requires) .+))?'))
-def subscribed(bus: Bus, name: str, traits: str | None) -> None:
+def subscribe(bus: Bus, name: str, traits: str | None) -> None:
     """Create a subscription of the topic with these traits."""
     bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), v.Done)
 
 
 @given(parsers.parse('subscriptions "s1" to "s{last:d}"'))
-def subscribed_often(bus: Bus, last: int) -> None:
+def subscribe_often(bus: Bus, last: int) -> None:
     """Create several subscriptions of the topic."""
     for number in range(1, last + 1):
         bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=f"s{number}")), v.Done)
 
 
 @when("a subscription of a topic that does not exist is created", target_fixture="outcome")
-def subscribed_to_nothing(bus: Bus) -> v.Outcome:
+def subscribe_to_nothing(bus: Bus) -> v.Outcome:
     """Try to create a subscription of a topic that does not exist."""
     return bus.do(v.CreateSubscription(topic="nowhere", subscription="one"))
 
 
 @when("a subscription of the queue is created", target_fixture="outcome")
-def subscribed_to_queue(bus: Bus, queue: str) -> v.Outcome:
+def subscribe_to_queue(bus: Bus, queue: str) -> v.Outcome:
     """Try to create a subscription of a topic with the name of a queue."""
     bus.need(v.Capability.TOPICS)
     return bus.do(v.CreateSubscription(topic=queue, subscription="one"))
 
 
 @when(parsers.parse('receivers turn to subscription "{name}"'), target_fixture="queue")
-def turned_to_subscription(views: list[v.MessageView], name: str) -> str:
+def turn_to_subscription(views: list[v.MessageView], name: str) -> str:
     """Use this subscription in the next steps, and forget the messages received before."""
     views.clear()
     return f"{TOPIC}/subscriptions/{name}"
@@ -72,13 +72,13 @@ def turned_to_subscription(views: list[v.MessageView], name: str) -> str:
     parsers.parse('receivers turn to subscription "{name}" and remember what came'),
     target_fixture="queue",
 )
-def turned_back_to_subscription(name: str) -> str:
+def turn_back_to_subscription(name: str) -> str:
     """Use this subscription in the next steps, and count what was received from it before."""
     return f"{TOPIC}/subscriptions/{name}"
 
 
 @when("senders turn to the topic", target_fixture="queue")
-def turned_to_topic() -> str:
+def turn_to_topic() -> str:
     """Use the topic in the next steps."""
     return TOPIC
 
@@ -98,7 +98,7 @@ def _remove(bus: Bus, name: str, rule: str, transaction: str | None = None) -> v
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)" that takes (?P<what>.+)'))
-def subscribed_to_some(bus: Bus, name: str, what: str) -> None:
+def subscribe_to_some(bus: Bus, name: str, what: str) -> None:
     """Create a subscription with one rule, named `first`."""
     bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=name)), v.Done)
     bus.expect(_remove(bus, name, v.DEFAULT_RULE), v.Done)

@@ -47,14 +47,14 @@ def settles_several_within(bus: Bus, queue: str, number: int, how: str, transact
 
 
 @when("it is received over another connection, if it comes", target_fixture="kept_elsewhere")
-def received_elsewhere_perhaps(bus: Bus, queue: str) -> v.MessageView | None:
+def receive_elsewhere_if_it_comes(bus: Bus, queue: str) -> v.MessageView | None:
     """Try to receive over a second connection; a commit may be needed to release the message."""
     outcome = bus.do(v.Receive(queue=queue), OTHER)
     return outcome.message if isinstance(outcome, v.Received) else None
 
 
 @then("the commit is refused if it has come, and the other receiver can complete it")
-def refused_for_another(
+def refuses_for_another(
     bus: Bus, queue: str, transaction: str, kept_elsewhere: v.MessageView | None
 ) -> None:
     """Check that the commit does not settle a message that another receiver has locked."""
