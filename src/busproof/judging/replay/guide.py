@@ -40,6 +40,8 @@ from busproof.model.values import InTransit, Key
 
 __all__ = ["FIRST", "Guide", "NoWay"]
 
+LAST: Final = 1 << 62
+"""Index of an event after all others."""
 FIRST: Final = 1 << (v.SEQUENCE_BITS - 2)
 """Position in its partition after which messages are sent to a queue from before."""
 
@@ -136,6 +138,7 @@ class Guide(Noting):
         is_recalling: whether a message from before is being enqueued.
         caches_late: whether messages are cached only when an answer shows it.
         unlikely: ambiguities with the reading that is tried last.
+        is_in_order: whether the events happened in the order of their recording.
         is_last: whether no other event comes after the current one.
         is_part: whether receives are missing, so that any message may have been in a cache.
     """
@@ -188,6 +191,13 @@ class Guide(Noting):
         self.caches_late = False
         self.unlikely: Mapping[str, str] = {}
         self.is_last = False
+        self.is_in_order = False
+
+    def observe(self, observability: v.Observability) -> None:
+        """Note what the observer says of the bus."""
+        self.keeps_limits = observability.limits
+        self.has_dead_letters = observability.dead_letters
+        self.is_in_order = observability.clock is v.Clock.VIRTUAL
 
     # The search -------------------------------------------------------------------------------
 
@@ -230,6 +240,18 @@ class Guide(Noting):
         """The transaction that the current event commits, if it does."""
         command = None if self._event is None else self._event.command
         return command.transaction if isinstance(command, v.CommitTransaction) else None
+
+    @property
+    def arrival(self) -> tuple[int, int]:
+        """Between which others a message arrives that the current event enqueues (SEQ-05).
+
+        On a virtual clock many events have one moment, and their order is recorded. What is sent in
+        a transaction may be numbered before its commit, and what had no answer after its send.
+        """
+        if not self.is_in_order or self._event is None:
+            return self.window
+        is_lost = isinstance(self._event.outcome, v.Indeterminate)
+        return 0 if self.commit else self.index, LAST if is_lost else self.index
 
     @property
     def connection(self) -> str:

@@ -205,8 +205,7 @@ class Search:
         self._coverage = self._guide.coverage = Coverage(
             namespace, self._bindings.shown, strict=strict, slack=observability.slack
         )
-        self._guide.keeps_limits = observability.limits
-        self._guide.has_dead_letters = observability.dead_letters
+        guide.observe(observability)
         self._clock = Clock(namespace, self._guide, observability, self._evidence, self._patience)
         self._agreement = Agreement(
             namespace, self._bindings, self._evidence, self._guide, observability

@@ -141,9 +141,9 @@ class WatchedMessages(Messages):
             if guide.delivered is not None:
                 guide.bindings.note_committed(queued, guide.delivered, guide.index)
             key = None if key is None else (key, guide.commit)
-            guide.bindings.add(queued, key, guide.window if key is not None else None)
+            guide.bindings.add(queued, key, guide.arrival if key is not None else None)
         else:
-            guide.bindings.add(queued, key, guide.window if transit == DIRECT else None)
+            guide.bindings.add(queued, key, guide.arrival if transit == DIRECT else None)
         if entity.settings.partitioned:
             kept = None if own is None else key_of_home(self.namespace, own).value
             guide.places.note_arrival(queued, kept, transit)
