@@ -313,7 +313,8 @@ Feature: State that an outage must not change
 
     @TTL-01
     Scenario: A message does not begin to live anew after an outage
-      Given a partitioned queue
+      Given clocks that run on in an outage
+      And a partitioned queue
       And a message with PartitionKey "a" was sent that lives for 30 seconds
       When 20 seconds pass
       And every partition is down for a while
@@ -322,7 +323,8 @@ Feature: State that an outage must not change
 
     @LOCK-01
     Scenario: A lock does not begin anew after an outage
-      Given a partitioned queue with locks of 30 seconds
+      Given clocks that run on in an outage
+      And a partitioned queue with locks of 30 seconds
       And a message with PartitionKey "a" was sent
       When a message is received and kept
       And 20 seconds pass
@@ -333,7 +335,8 @@ Feature: State that an outage must not change
 
     @SESS-11
     Scenario: The lock of a session does not begin anew after an outage
-      Given a partitioned queue with locks of 30 seconds and that requires sessions
+      Given clocks that run on in an outage
+      And a partitioned queue with locks of 30 seconds and that requires sessions
       And a message with SessionId "s" was sent
       When session "s" is accepted
       And 20 seconds pass
@@ -344,7 +347,8 @@ Feature: State that an outage must not change
 
     @DUP-01
     Scenario: The window of a MessageId does not begin anew after an outage
-      Given a partitioned queue with duplicate detection over 60 seconds
+      Given clocks that run on in an outage
+      And a partitioned queue with duplicate detection over 60 seconds
       And a message with MessageId "x" was sent
       When 40 seconds pass
       And every partition is down for a while

@@ -3,6 +3,7 @@
 from pytest_bdd import given, parsers, when
 
 from busproof import vocabulary as v
+from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER_QUEUE, create
 from busproof.steps.waiting import waiting
@@ -32,6 +33,18 @@ def some_down(bus: Bus, queue: str, number: int) -> set[int]:
 def all_down(bus: Bus, queue: str) -> None:
     """Take all partitions down."""
     _set_all(bus, queue, down=True)
+
+
+@given("clocks that run on in an outage")
+def need_clocks_that_run_on(bus: Bus) -> None:
+    """Require the reading of OUTAGE-CLOCK that says so.
+
+    Raises:
+        NotApplicable: by the reading of the run they may stand still.
+    """
+    reading = bus.profile.readings.get("OUTAGE-CLOCK", "either")
+    if reading != "runs":
+        raise NotApplicable(f"reading: OUTAGE-CLOCK={reading}, clocks may stand still in an outage")
 
 
 @when("every partition is down for a while")

@@ -24,12 +24,41 @@ class Uncounting(ModelAdapter):
 """Every delivery of a dead letter is told as its first, as DEAD-LETTER-COUNT permits."""
 
 
-def test_a_bus_that_does_not_count_deliveries_of_dead_letters_is_not_accused(busproof) -> None:
-    (busproof.folder / "mine.py").write_text(UNCOUNTING)
+RENEWING = """
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+
+class Renewing(ModelAdapter):
+    def do(self, command, connection="c1"):
+        observed = super().do(command, connection)
+        if isinstance(command, v.BringPartitionUp):
+            entity = self._namespace.entities[command.queue]
+            for queued in list(entity.messages.values()):
+                if queued.locked_until is not None:
+                    queued.locked_until = self._namespace.now + entity.settings.lock_duration
+                    entity.look_at("locks.end", queued.locked_until, queued, queued.number)
+        return observed
+"""
+"""A lock lasts for its whole duration once more after an outage, as OUTAGE-CLOCK permits."""
+
+
+@pytest.mark.parametrize(
+    ("adapter", "source", "family", "reading", "rule"),
+    [
+        ("Uncounting", UNCOUNTING, "DLQ", "DEAD-LETTER-COUNT=anew", "DLQ-01"),
+        ("Renewing", RENEWING, "LOCK", "OUTAGE-CLOCK=runs", "LOCK-01"),
+    ],
+)
+def test_a_bus_that_does_what_a_reading_leaves_open_is_not_accused(
+    busproof, adapter: str, source: str, family: str, reading: str, rule: str
+) -> None:
+    """Under a reading that says more it is."""
+    (busproof.folder / "mine.py").write_text(source)
     path = os.pathsep.join(filter(None, [".", busproof.environment.get("PYTHONPATH")]))
     busproof.environment["PYTHONPATH"] = path
-    about = ("run", "--adapter", "mine:Uncounting", "--rule", "DLQ", "--only", "features")
-    assert busproof(*about).code == 0
-    counts = busproof(*about, "--reading", "DEAD-LETTER-COUNT=anew")
-    assert counts.code == 1
-    assert "DLQ-01" in counts.out
+    about = ("run", "--adapter", f"mine:{adapter}", "--rule", family, "--only", "features")
+    usual = busproof(*about)
+    assert usual.code == 0, usual.out
+    strict = busproof(*about, "--reading", reading)
+    assert strict.code == 1
+    assert rule in strict.out
