@@ -42,6 +42,16 @@ That takes some forty minutes on two cores (RabbitMQ's run waits for locks most 
 [How to read a report](how-to/read-a-report.md) explains the words; the site shows the model and the bus in JavaScript rule by rule.
 """  # noqa: E501 - one sentence a line
 
+POWER: Final = Path(__file__).parent / "benchmarks" / "power.json"
+"""What tools/benchmarks/power.py --record has measured."""
+PLOTTED: Final = {
+    "whole run": "a whole run (green)",
+    "ci": "exploration (orange)",
+    "random commands": "random commands (grey)",
+}
+COLOURS: Final = (
+    '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485, #b45309, #6b7280"}}}}%%'
+)
 COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'
 GENERATED: Final = "## Generated faults\n"
 SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and the commands.\n"
@@ -92,7 +102,7 @@ def main() -> int:
         else:
             kept = args.output.read_text(encoding="utf-8").partition(SPEED)[0]
             parts = [kept.partition(GENERATED)[0].rstrip() + "\n"]
-        parts += generated_faults(load_sample())
+        parts += [*generated_faults(load_sample()), *what_seconds_buy()]
     except ConformanceError as error:
         print(f"tools/results_page.py: {error}", file=sys.stderr)
         return 1
@@ -231,6 +241,41 @@ def generated_faults(sample: Sample) -> Iterator[str]:
     yield "".join(rows([head, *map(scores_of, [*families, every])]))
     yield from survivors(sample)
     yield from undecided(sample)
+
+
+def what_seconds_buy() -> Iterator[str]:
+    """Yield the share of mutants that each part of the suite notices, by processor seconds."""
+    measured = json.loads(POWER.read_text(encoding="utf-8"))
+    shares: dict[str, dict[str, float]] = measured["shares"]
+    moments = list(dict.fromkeys(at for way in shares.values() for at in way))
+    yield (
+        "## What a second buys\n\n"
+        f"Of {measured['mutants']} of those mutants, drawn, the share that is noticed within so "
+        "many processor seconds, from the first scenario on; a dash where no longer was waited "
+        f"(`python tools/benchmarks/power.py`, {measured['on']}).\n"
+        "Random commands have no aim, and Hypothesis alone has the commands of the exploration "
+        "without its themes and prologues. `quick`, `ci` and `thorough` are explorations alone; "
+        "a whole run has the distilled sequences, the scenarios, and then a thorough exploration."
+        "\n"
+    )
+    head = ("way", *(f"{at} s" for at in moments))
+    lines = [
+        (way, *(f"{100 * by[at]:.0f} %" if at in by else "-" for at in moments))
+        for way, by in shares.items()
+    ]
+    yield "".join(rows([head, *lines]))
+    drawn = {way: [100 * by[at] for at in moments if at in by] for way, by in shares.items()}
+    common = min(map(len, drawn.values()))
+    labels = ", ".join(f'"{at}"' for at in moments[:common])
+    plotted = "\n".join(
+        f"    line [{', '.join(f'{value:.0f}' for value in drawn[way][:common])}]"
+        for way in PLOTTED
+    )
+    title = "% noticed: " + ", ".join(PLOTTED.values())
+    yield (
+        f'```mermaid\n{COLOURS}\nxychart-beta\n    title "{title}"\n    x-axis [{labels}]\n'
+        f'    y-axis "%" 0 --> 100\n{plotted}\n```\n'
+    )
 
 
 def scores_of(row: Mapping[str, Any]) -> tuple[object, ...]:
