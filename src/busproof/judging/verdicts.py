@@ -235,7 +235,7 @@ def _unbroken(own: Mapping[str, Remark], events: int) -> tuple[Verdict, str]:
     if UNBLAMED in own:
         cause = "each answer was permitted, but together they are not what the scenario expects"
         return Verdict.INCONCLUSIVE, f"{cause}: {own[UNBLAMED].text}"
-    if "inconclusive" in own and "passed" not in own:
+    if "inconclusive" in own and not (events and "passed" in own):
         return Verdict.INCONCLUSIVE, own["inconclusive"].text
     return (Verdict.SHOWN, "") if events else (Verdict.NOT_SHOWN, NEVER_AROSE)
 
