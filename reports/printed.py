@@ -27,6 +27,7 @@ class Fate:
         content: how many characters it has, written as commands.
         violated: every rule that was found violated.
         is_judged: whether the judge accuses the counterexample, too, and not only a step.
+        scenarios_by_step: the scenarios that only a step of theirs fails.
         why: the reason why it was not killed.
     """
 
@@ -38,6 +39,7 @@ class Fate:
     content: int = 0
     violated: tuple[v.RuleId, ...] = ()
     is_judged: bool = True
+    scenarios_by_step: tuple[str, ...] = ()
     why: str = ""
 
 
