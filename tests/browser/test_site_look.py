@@ -81,7 +81,7 @@ def test_diagrams_of_the_site_are_drawn_offline(site: Path, opened: Page) -> Non
     """By the program that the site brings along."""
     opened.set_viewport_size({"width": 1600, "height": 900})
     opened.goto((site / "results.html").as_uri())
-    opened.wait_for_function("document.querySelectorAll('div.mermaid').length === 3")
+    opened.wait_for_function("document.querySelectorAll('div.mermaid').length === 4")
     assert 0 == opened.locator("pre.mermaid").count()
 
 

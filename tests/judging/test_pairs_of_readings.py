@@ -20,7 +20,7 @@ from busproof.vocabulary.values import Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 AT_GATE = 3
-SEQUENCES = 60 if FULL else 8
+SEQUENCES = 60 if FULL else 4
 EDITION = "cs-2020-12"
 """The edition that states the most."""
 

@@ -35,7 +35,7 @@ NAMESPACES = {
 }
 PARTITIONED_NAMESPACES = "en-2026-02"
 """Only edition with partitioned Premium namespaces."""
-AT_THE_GATE = {"random": ("BATCH", "SCHED", "SESS"), "hostile": ("DEFER", "DUP", "TXN")}
+AT_THE_GATE = {"random": ("BATCH", "SESS"), "hostile": ("DEFER", "DUP")}
 """Families whose scenarios each policy plays at the gate.
 
 `test_choices_reached.py` plays all families on both there, with more left open, without last looks.
