@@ -21,7 +21,7 @@ from busproof.model.family import Family
 from busproof.model.state import Entity
 from busproof.model.values import Key, Refusal
 
-__all__ = ["SHORT_TIMEOUT", "Keys"]
+__all__ = ["MESSAGE_ID", "SHORT_TIMEOUT", "Keys"]
 
 SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"

@@ -33,6 +33,7 @@ from busproof.model.ambiguities import (
     Settled,
 )
 from busproof.model.choices import CONSIDERED, Fits
+from busproof.model.keys import MESSAGE_ID
 from busproof.model.life_cycle import ACTIVE
 from busproof.model.rules import Namespace
 from busproof.model.state import BufferedSend, Entity, QueuedMessage, Session
@@ -374,7 +375,13 @@ class Guide(Noting):
         evidence, base, message = self._evidence, base_path(path), self.message
         if name == "KEY-02" and self.key is not None:
             seen = [n for n in evidence.partitions_of_key(base, self.key) if n in candidates]
-            return seen or self._by_outages(base, candidates)
+            others = self._by_outages(base, candidates)
+            detects = self._namespace.entities[base].settings.duplicate_detection
+            if not seen or self.key.source != MESSAGE_ID or detects:
+                return seen or others
+            # Only in a transaction is it a key (TXN-MESSAGE-ID): elsewhere it has shown nothing.
+            others = others or self._alike(base, candidates)
+            return [*seen, *(n for n in others if n not in seen)]
         if message is None:
             return None
         body = message.body
