@@ -29,7 +29,7 @@ from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
-SHARE = 1 if FULL else 200
+SHARE = 1 if FULL else 100
 SHARDS = 4
 NIGHT = datetime.datetime.now(tz=datetime.UTC).toordinal() if FULL else 0
 """Explorations at full size are new ones every night; a failure prints all that was sent."""
