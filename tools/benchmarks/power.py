@@ -262,7 +262,8 @@ def main() -> int:
         if way == "whole run":
             print(f"missed by a {way}: {', '.join(missed) or 'none'}", file=sys.stderr)
     if {"whole run", "random commands"} <= curve.keys() and arguments.seconds >= 10:
-        whole, aimless = curve["whole run"]["10"], curve["random commands"]["10"]
+        whole = curve["whole run"]["10"]
+        aimless = curve["random commands"]["10"]
         figures.append(at_least("whole run to random commands, 10 s", whole / aimless, 2))
     if "whole run" in curve and arguments.whole >= MOMENTS[-1]:
         figures.append(at_least("whole run within 300 s", curve["whole run"]["300"], 0.97))

@@ -683,8 +683,8 @@ class Search:
             bodies = None
             if not is_hasty:
                 # What a failure depends on is asked while the state is still its own.
-                event, has_fired = self._events[index], self._has_fired
-                node.blame |= self._causes.find(index, event, has_fired=has_fired)
+                event = self._events[index]
+                node.blame |= self._causes.find(index, event, has_fired=self._has_fired)
                 bodies = node.blame.bodies
             following = next_script(self._guide.made, bodies=bodies)
             journal.undo(mark)
