@@ -74,6 +74,9 @@ class Child:
     def check_silence(self, name: str) -> None:
         """Raise `Broken` if the child wrote anything without a request, or has ended.
 
+        What it writes before its first answer is taken for that answer, however early it comes: so
+        the same program gets the same sentence on a slow machine.
+
         Args:
             name: the request that comes next; a child that has ended before its first one never
                 answered it.
@@ -81,7 +84,7 @@ class Child:
         if not self._pending and _ready(self._out, select.POLLIN, Deadline(0)):
             when = "between two requests" if self._has_answered else f"before it answered {name}"
             self._pending += self._chunk(when)
-        if self._pending:
+        if self._pending and self._has_answered:
             raise Broken(
                 f"wrote a line that nobody asked for, {excerpt(bytes(self._pending))}: it must "
                 "write one line for each request, and its log to standard error"

@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -20,6 +21,9 @@ from busproof.vocabulary.commands import AdvanceClock, Send
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done, Witness
 from busproof.vocabulary.values import Clock
+
+PATIENCE = 60.0
+"""Seconds that a busy machine has to start a program."""
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are of POSIX")
 
@@ -154,6 +158,17 @@ def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
     adapter._child._process.wait()
     with pytest.raises(AdapterError, match="was killed by SIGKILL between two requests"):
         adapter.do(PEEK, "c1")
+
+
+def test_a_line_before_the_first_answer_is_taken_for_it() -> None:
+    """However early it comes: a slow machine says the same of the program."""
+    child = Child([sys.executable, "-c", "print('connected', flush=True); input()"])
+    try:
+        assert select.select([child._out], [], [], PATIENCE)[0]
+        child.check_silence("hello")
+        assert child.receive("hello", Deadline(PATIENCE)) == b"connected"
+    finally:
+        child.end()
 
 
 def test_an_end_before_the_first_request_is_no_end_between_two() -> None:
