@@ -49,6 +49,7 @@ from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
 PROFILE = Profile(edition="de-2021-04", partitions=2)
 LOCK = 60 * MICROSECONDS
+DAY = 86_400 * MICROSECONDS
 
 Ask = Callable[..., Event]
 
@@ -56,8 +57,9 @@ Ask = Callable[..., Event]
 class Story:
     """Events one after another, at their times."""
 
-    def __init__(self) -> None:
-        self.events = [Event(command=CreateQueue(queue="q"), outcome=Done())]
+    def __init__(self, lock: int = LOCK) -> None:
+        created = CreateQueue(queue="q", lock_duration=lock)
+        self.events = [Event(command=created, outcome=Done())]
         self.now = 0
 
     def has(self, command: object, outcome: object = None, connection: str = "c1") -> "Story":
@@ -121,6 +123,9 @@ TOLD: list[tuple[Story, int | None]] = [
     (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE), 4),
     (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE, LOST), None),
     (Story().sends("a", "b").gets("a").has(RECEIVE, Empty(), "c2"), None),
+    # A day in microseconds is a number that TLC cannot read.
+    (Story(1).sends("a").gets("a").waits(DAY).gets("a", "l2"), None),
+    (Story(1).sends("a").gets("a").waits(DAY).has(RECEIVE, Empty()), 4),
 ]
 """Stories, and the step at which each leaves the contract."""
 
