@@ -26,6 +26,7 @@ __all__ = [
     "base_path",
     "independent_parts",
     "key_of",
+    "key_that_orders",
     "messages_of",
     "numbers_of",
     "tokens_of",
@@ -94,6 +95,11 @@ def key_of(message: v.Message) -> str | None:
     """Return the property of a message that may select its partition."""
     values = (message.session_id, message.partition_key, message.message_id)
     return next((value for value in values if value is not None), None)
+
+
+def key_that_orders(message: v.Message | v.MessageView) -> str | None:
+    """Return the SessionId of a message, or else its partition key."""
+    return message.session_id or message.partition_key
 
 
 def tokens_of(command: v.Command) -> tuple[str, ...]:
@@ -178,6 +184,8 @@ class Evidence:
         self._copies: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._last_scheduled: dict[tuple[str, str], int] = {}
         self._cancelled: dict[tuple[str, int], int] = {}
+        self._sent_when: dict[tuple[str, str], int] = {}
+        self._given_of: dict[tuple[str, str | None], int] = {}
 
     def add(self, event: v.Event) -> None:
         """Note one more event, which comes after all others."""
@@ -223,6 +231,7 @@ class Evidence:
         """Note which messages an event sends and shows."""
         for message in messages_of(event.command):
             self._sent[base_path(queue), message.body] += 1
+            self._sent_when[base_path(queue), message.body] = event.called
             if message.message_id is not None:
                 self._used_ids[message.message_id] = index
         self._note_answer(index, queue, event)
@@ -376,6 +385,9 @@ class Evidence:
         number = view.sequence_number or 0
         count = view.delivery_count or 0
         self._given[queue, view.body].append(Given(index, number, count, connection))
+        place = queue, key_that_orders(view)
+        sent = self._sent_when.get((base_path(queue), view.body), -1)
+        self._given_of[place] = max(sent, self._given_of.get(place, -1))
 
     def _note_place(self, queue: str, view: v.MessageView, number: int) -> None:
         self._shown[queue, view.body].setdefault(number, number >> v.SEQUENCE_BITS)
@@ -448,6 +460,17 @@ class Evidence:
             return False
         at = bisect_left(empty, index)
         return at < len(empty) and empty[at] < given[0].index
+
+    def is_passed_over(self, path: str, message: v.Message, due: int) -> bool:
+        """Return whether a message that was due has not come before a later one of its key.
+
+        Args:
+            path: the entity.
+            message: a scheduled message, which nobody has seen since it was due.
+            due: when it was due.
+        """
+        key = key_that_orders(message)
+        return key is not None and self._given_of.get((path, key), -1) >= due
 
     def is_numbered(self, path: str, body: str) -> bool:
         """Return whether a queue, or a subscription of a topic, shows the number of a body."""

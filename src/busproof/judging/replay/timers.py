@@ -18,7 +18,7 @@ from busproof import vocabulary as v
 from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.choices_made import Moves
-from busproof.judging.replay.evidence import Evidence, base_path, views_of
+from busproof.judging.replay.evidence import Evidence, base_path, key_that_orders, views_of
 from busproof.judging.replay.guide import Guide
 from busproof.model.choices import CONSIDERED
 from busproof.model.expiry import REASON as EXPIRED
@@ -639,6 +639,8 @@ class Clock:
                 is_updated = isinstance(event.command, v.UpdateQueue) and timer[0] <= now
                 is_before = is_updated or evidence.came_before(path, body, event)
                 return is_shown or is_before
+            if evidence.is_passed_over(path, thing.message, timer[0]):
+                return False
         if rule == "duplicates.forget":
             fate = evidence.fate_of_copy(index, path, thing.name[1], event)
             return timer[0] <= now if fate is None else fate
@@ -761,7 +763,3 @@ class Clock:
             "SCHEDULE-DELAY", list(distinct.values()), tag, is_partial=is_partial
         )
 
-
-def key_that_orders(message: v.Message) -> str | None:
-    """Return the SessionId of a message, or else its partition key."""
-    return message.session_id or message.partition_key
