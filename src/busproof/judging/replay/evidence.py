@@ -135,6 +135,8 @@ class Evidence:
         numbers_show_partitions: whether the top bits of a sequence number are its partition.
 
     Attributes:
+        ever_deleted: the queues and topics that were deleted, perhaps; one that is created again
+            with the name may have its keys in other partitions.
         first_mixing: the first event by which a message may decide what becomes of another one.
     """
 
@@ -144,6 +146,7 @@ class Evidence:
         self.strict = strict
         self.numbers_show_partitions = numbers_show_partitions
         self.ever_down: dict[str, set[int]] = defaultdict(set)
+        self.ever_deleted: set[str] = set()
         self.sizes_are_known = True
         self.has_hidden_numbers = False
         self._of_key: dict[tuple[str, Key], dict[int, None]] = defaultdict(dict)
@@ -211,6 +214,8 @@ class Evidence:
         if self.first_mixing is None and not _keeps_messages_apart(event):
             self.first_mixing = index
         self._note_outage(command)
+        if not isinstance(event.outcome, v.Refused):
+            self._note_deletion(command)
         for message in messages_of(command):
             self.sizes_are_known = self.sizes_are_known and message.size is not None
             self._bytes[base_path(queue)] += message.size or 0
@@ -380,6 +385,11 @@ class Evidence:
             self._down[base_path(command.queue)].add(command.partition)
         elif isinstance(command, v.BringPartitionUp):
             self._down[base_path(command.queue)].discard(command.partition)
+
+    def _note_deletion(self, command: v.Command) -> None:
+        match command:
+            case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+                self.ever_deleted.add(name)
 
     def _note_given(self, index: int, queue: str, view: v.MessageView, connection: str) -> None:
         number = view.sequence_number or 0

@@ -377,9 +377,11 @@ class Guide(Noting):
             seen = [n for n in evidence.partitions_of_key(base, self.key) if n in candidates]
             others = self._by_outages(base, candidates)
             detects = self._namespace.entities[base].settings.duplicate_detection
-            if not seen or self.key.source != MESSAGE_ID or detects:
+            # Only in a transaction is a MessageId a key (TXN-MESSAGE-ID): elsewhere it has shown
+            # nothing, and neither has an entity that was deleted.
+            is_key = self.key.source != MESSAGE_ID or detects
+            if not seen or (is_key and base not in evidence.ever_deleted):
                 return seen or others
-            # Only in a transaction is it a key (TXN-MESSAGE-ID): elsewhere it has shown nothing.
             others = others or self._alike(base, candidates)
             return [*seen, *(n for n in others if n not in seen)]
         if message is None:
