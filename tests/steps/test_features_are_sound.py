@@ -35,16 +35,6 @@ NAMESPACES = {
 }
 PARTITIONED_NAMESPACES = "en-2026-02"
 """Only edition with partitioned Premium namespaces."""
-AT_THE_GATE = {"random": ("BATCH", "SESS"), "hostile": ("DEFER", "DUP")}
-"""Families whose scenarios each policy plays at the gate.
-
-`test_choices_reached.py` plays all families on both there, with more left open, without last looks.
-"""
-
-
-def families(policy: str) -> tuple[str, ...]:
-    """Return the families of a policy; none stands for all."""
-    return () if FULL else AT_THE_GATE[policy]
 
 
 def kinds() -> list[tuple[str, str]]:
@@ -107,7 +97,6 @@ def test_no_scenario_accuses_a_bus_whatever_it_chooses(
         NAMESPACES[namespace],
         adapter=f"model?policy={policy}&seed={seed}",
         edition=edition,
-        rules=families(policy),
     )
     assert "" == accusations(request, tmp_path)
 

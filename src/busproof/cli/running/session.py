@@ -226,7 +226,7 @@ class Session:
             numbers = self._leave_out_inapplicable(writer, self._checker)
         self._repeating = Repeating(len(numbers), header.clock)
         size = self._size
-        more = 0 if size is None else size.metamorphic + (size.sequences or 0)
+        more = size.metamorphic + (size.sequences or 0) if explores and size is not None else 0
         combined = self._plan_combinations(header) if explores else 0
         self._counted = attrs.evolve(
             self._counted,
@@ -284,7 +284,9 @@ class Session:
 
     @property
     def _explores(self) -> bool:
-        return self._size is not None and self._size.explores
+        """Whether anything is explored: with a profile, scenarios alone end with last looks."""
+        is_alone = self._request.only in ("features", "distilled")
+        return self._size is not None and self._size.explores and not is_alone
 
     @property
     def _jobs(self) -> int:
@@ -499,7 +501,7 @@ class Session:
     def _plan_metamorphic(self) -> None:
         size = self._size
         header = self._header
-        if size is None or header is None or header.clock is v.Clock.REAL:
+        if size is None or header is None or header.clock is v.Clock.REAL or not self._explores:
             return
         # Import it here, because Hypothesis takes a tenth of a second, and scenarios do not use it.
         from busproof.exploration.metamorphic.search import draw_variants
