@@ -16,14 +16,13 @@ from busproof.adapters.finding import find
 from busproof.cli.main import main
 from busproof.errors import UsageError
 from busproof.spec import load
-from busproof.vocabulary.profile import profile_for
 
 CHILD = Path(__file__).parent / "children" / "line.py"
 NODE = Path(__file__).parent.parent.parent / "examples" / "node-adapter" / "adapter.js"
 
 
 def findings(name: str, timeout: float = PATIENCE) -> dict[str, Finding]:
-    found = list(check_adapter(name, profile_for(load()), timeout))
+    found = list(check_adapter(name, v.profile_for(load()), timeout))
     assert [each.id for each in lessons(name)] == [each.lesson.id for each in found]
     return {each.lesson.id: each for each in found}
 
@@ -36,7 +35,7 @@ def said_by(check: str, name: str) -> str:
     """What one check says of an adapter that fails it."""
     (one,) = (each for each in CHECKS if each.lesson.id == check)
     adapter = find(name, timeout=PATIENCE)
-    talk = Talk(adapter, adapter.declaration, profile_for(load()), full=False)
+    talk = Talk(adapter, adapter.declaration, v.profile_for(load()), full=False)
     with pytest.raises(Wrong) as wrong:
         one.run(talk)
     return str(wrong.value)
@@ -313,7 +312,7 @@ def test_every_check_has_caught_a_fake() -> None:
 @pytest.mark.parametrize("name", ["modle", "exec:", "misbehaving:Nobody", "amqp://host"])
 def test_an_adapter_that_does_not_exist_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError):
-        list(check_adapter(name, profile_for(load()), PATIENCE))
+        list(check_adapter(name, v.profile_for(load()), PATIENCE))
 
 
 @pytest.mark.parametrize(

@@ -2,58 +2,47 @@
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AdvanceClock,
-    CreateQueue,
-    Receive,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Refused, Scheduled, SessionAccepted
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import MICROSECONDS
 
 
 @pytest.mark.parametrize("policy", ["round-robin", "random"])
 def test_the_next_session_may_be_one_whose_scheduled_message_has_become_due(policy: str) -> None:
     """No request has come since, with which the queue would have noticed the message."""
     bus = ModelAdapter(policy=policy, seed=1)
-    bus.start(profile_for(load(), readings={"SCHEDULE-DELAY": "at-once"}))
-    assert isinstance(bus.do(CreateQueue(queue="q", requires_session=True), "c1").outcome, Done)
-    message = Message(body="later", session_id="a")
-    scheduled = Schedule(queue="q", message=message, delay=60 * MICROSECONDS)
-    assert isinstance(bus.do(scheduled, "c1").outcome, Scheduled)
-    bus.do(AdvanceClock(duration=61 * MICROSECONDS), "c1")
-    found = bus.do(AcceptNextSession(queue="q"), "c1").outcome
-    assert found == SessionAccepted(session_id="a")
+    bus.start(v.profile_for(load(), readings={"SCHEDULE-DELAY": "at-once"}))
+    assert isinstance(bus.do(v.CreateQueue(queue="q", requires_session=True), "c1").outcome, v.Done)
+    message = v.Message(body="later", session_id="a")
+    scheduled = v.Schedule(queue="q", message=message, delay=60 * v.MICROSECONDS)
+    assert isinstance(bus.do(scheduled, "c1").outcome, v.Scheduled)
+    bus.do(v.AdvanceClock(duration=61 * v.MICROSECONDS), "c1")
+    found = bus.do(v.AcceptNextSession(queue="q"), "c1").outcome
+    assert found == v.SessionAccepted(session_id="a")
 
 
 def test_the_longest_lock_and_window_can_be_had_of_a_bus_whose_timers_go_wrong() -> None:
     """LOCK-03 and DUP-03 speak of what is asked for; what cannot be had stays refused."""
-    minute, day = 60 * MICROSECONDS, 86_400 * MICROSECONDS
-    longest = CreateQueue(
+    minute, day = 60 * v.MICROSECONDS, 86_400 * v.MICROSECONDS
+    longest = v.CreateQueue(
         queue="q", lock_duration=5 * minute, duplicate_detection=True, duplicate_window=7 * day
     )
-    beyond = CreateQueue(queue="r", lock_duration=5 * minute + 1)
+    beyond = v.CreateQueue(queue="r", lock_duration=5 * minute + 1)
     for seed in range(20):
         bus = ModelAdapter(policy="hostile", seed=seed)
-        bus.start(profile_for(load()))
-        assert not isinstance(bus.do(longest, "c1").outcome, Refused)
-        assert not isinstance(bus.do(beyond, "c1").outcome, Done)
+        bus.start(v.profile_for(load()))
+        assert not isinstance(bus.do(longest, "c1").outcome, v.Refused)
+        assert not isinstance(bus.do(beyond, "c1").outcome, v.Done)
 
 
 @pytest.mark.parametrize("policy", ["random", "hostile"])
 def test_answers_depend_on_the_seed_and_the_commands_since_the_start(policy: str) -> None:
     """Whatever the bus was asked before: a scenario is repeated by any worker."""
-    profile = profile_for(load())
+    profile = v.profile_for(load())
     commands = (
-        CreateQueue(queue="q"),
-        *(Send(queue="q", message=Message(body=f"m{number}")) for number in range(9)),
-        *(Receive(queue="q") for _ in range(9)),
+        v.CreateQueue(queue="q"),
+        *(v.Send(queue="q", message=v.Message(body=f"m{number}")) for number in range(9)),
+        *(v.Receive(queue="q") for _ in range(9)),
     )
 
     def answers(bus: ModelAdapter) -> list[str]:

@@ -8,12 +8,11 @@ import pytest
 from proton import Message, timestamp
 from work import TURN, check, measure_passes
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply
 from busproof.model.state import Session
-from busproof.vocabulary.commands import DeleteQueue, UpdateQueue
-from busproof.vocabulary.entity_settings import EntityStatus
 
 from .test_requests import Asked, asking
 
@@ -108,9 +107,9 @@ def test_list_of_sessions_is_refused_as_by_the_model() -> None:
             return refused.value.condition
 
         assert condition("q") == "amqp:not-allowed"
-        client.hub.bus.ask(DeleteQueue(queue="u"), "c")
+        client.hub.bus.ask(v.DeleteQueue(queue="u"), "c")
         assert condition("u") == "amqp:not-found"
-        client.hub.bus.ask(UpdateQueue(queue="s", status=EntityStatus.RECEIVE_DISABLED), "c")
+        client.hub.bus.ask(v.UpdateQueue(queue="s", status=v.EntityStatus.RECEIVE_DISABLED), "c")
         assert condition("s") == "com.microsoft:entity-disabled"
 
     asking(ask)

@@ -11,6 +11,7 @@ import pytest
 from proton import Message as ProtonMessage
 from proton import symbol
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import STANDS_FOR, Content, inner_messages, parse
 from busproof.broker.amqp.writing import encode_message
@@ -21,17 +22,6 @@ from busproof.broker.policies import POLICIES
 from busproof.broker.storage.payload_codec import pack, unpack
 from busproof.errors import UsageError
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    CreateQueue,
-    Receive,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Received
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import ReceiveMode
 
 NOW = 1_000_000.0
 KEYS = Keys([Key("root", "secret"), Key("reader", "r", frozenset({"Listen"}))])
@@ -96,8 +86,8 @@ def test_a_token_that_proves_nothing_says_why(given: str, audience: str, said: s
 
 
 def bus(policy: str, seed: int = 0) -> Bus:
-    made = Bus(profile_for(load(), partitions=4), policy, seed, "virtual")
-    made.ask(CreateQueue(queue="q"), "c")
+    made = Bus(v.profile_for(load(), partitions=4), policy, seed, "virtual")
+    made.ask(v.CreateQueue(queue="q"), "c")
     return made
 
 
@@ -112,11 +102,11 @@ def test_every_policy_delivers_each_message_once(policy: str) -> None:
     """Only the partitions differ."""
     some = bus(policy, seed=3)
     for each in range(12):
-        assert some.ask(Send(queue="q", message=Message(body=str(each))), "c").refused is None
+        assert some.ask(v.Send(queue="q", message=v.Message(body=str(each))), "c").refused is None
     found = []
-    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    take = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     while (answer := some.wait_for(take, "c")) is not None:
-        assert isinstance(answer.outcome, Received)
+        assert isinstance(answer.outcome, v.Received)
         found.append(answer.outcome.message.body)
     assert {str(each) for each in range(12)} == set(found)
     assert 12 == len(found)
@@ -125,8 +115,8 @@ def test_every_policy_delivers_each_message_once(policy: str) -> None:
 def test_several_requests_take_effect_together_or_not_at_all() -> None:
     """A refusal takes back what came before it."""
     some = bus("round-robin")
-    good = Send(queue="q", message=Message(body="good"))
-    bad = Send(queue="q", message=Message(body="bad", session_id="s", partition_key="k"))
+    good = v.Send(queue="q", message=v.Message(body="good"))
+    bad = v.Send(queue="q", message=v.Message(body="bad", session_id="s", partition_key="k"))
     answers = some.ask_all([good, bad, good], "c")
     assert [False, True] == [each.refused is not None for each in answers]
     assert 0 == len(some.namespace.entities["q"].messages)
@@ -139,13 +129,13 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
 def test_a_key_stays_in_the_partition_for_which_it_was_refused(seed: int) -> None:
     """The refusal revealed where it leads, which was unknown before."""
     some = bus("hostile", seed=seed)
-    keyed = [Send(queue="q", message=Message(body=str(n), partition_key="a")) for n in range(9)]
-    some.ask(TakePartitionDown(queue="q", partition=0), "c")
+    keyed = [v.Send(queue="q", message=v.Message(body=str(n), partition_key="a")) for n in range(9)]
+    some.ask(v.TakePartitionDown(queue="q", partition=0), "c")
     while some.ask_all([keyed[0]], "c").pop().refused is None:
         some = some.anew(some.namespace.profile)
-        some.ask(CreateQueue(queue="q"), "c")
-        some.ask(TakePartitionDown(queue="q", partition=0), "c")
-    some.ask(BringPartitionUp(queue="q", partition=0), "c")
+        some.ask(v.CreateQueue(queue="q"), "c")
+        some.ask(v.TakePartitionDown(queue="q", partition=0), "c")
+    some.ask(v.BringPartitionUp(queue="q", partition=0), "c")
     answers = [some.ask_all([each], "c").pop() for each in keyed[1:]]
     assert {0} == {each.partition for each in answers if each.refused is None}
 
@@ -159,11 +149,11 @@ def names_alive() -> int:
 def test_content_is_freed_with_the_last_message_that_has_it() -> None:
     """However many came and went; of a refused message nothing is kept."""
     some, kept = bus("round-robin"), Contents()
-    take = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    take = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     of_other_tests = names_alive()
     for number in range(300):
         name = kept.new_name()
-        some.ask(Send(queue="q", message=Message(body=name)), "c")
+        some.ask(v.Send(queue="q", message=v.Message(body=name)), "c")
         kept.keep(name, Content(priority=number % 9))
         if len(some.namespace.entities["q"].messages) > 5:
             some.wait_for(take, "c")
@@ -208,7 +198,7 @@ def test_a_message_goes_out_as_it_came_in() -> None:
         parsed.message.partition_key,
         parsed.message.subject,
     )
-    view = MessageView(body="m1", sequence_number=77, delivery_count=3)
+    view = v.MessageView(body="m1", sequence_number=77, delivery_count=3)
     out = ProtonMessage()
     more = {"DeadLetterReason": string_of("new")}
     raw = encode_message(view, parsed.content, locked_until=5, life=parsed.content.life, more=more)
@@ -237,7 +227,7 @@ def test_header_without_durable_and_priority_is_delivered_without_them() -> None
     ):
         content = parse(sent, "m1", 0).content
         assert content == unpack(pack(content))
-        out = encode_message(MessageView(body="m1"), content)
+        out = encode_message(v.MessageView(body="m1"), content)
         assert out.startswith(header + b"\x00\x53\x71\xc1\x01\x00")
 
 
@@ -246,7 +236,7 @@ def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> Non
     """The model decides with the same one; its other properties are as they were."""
     parsed = parse(bytes(ProtonMessage(body="x", **given).encode()), "m1", 0)
     out = ProtonMessage()
-    out.decode(encode_message(MessageView(body="m1"), parsed.content))
+    out.decode(encode_message(v.MessageView(body="m1"), parsed.content))
     assert 32 == len(out.id)
     assert out.id == parsed.message.message_id
     assert (given.get("subject"), given.get("group_id")) == (out.subject, out.group_id)

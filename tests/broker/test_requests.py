@@ -9,6 +9,7 @@ import pytest
 from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
 from work import TURN, check, count_calls, measure_passes
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.dispositions import wire_token
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
@@ -22,8 +23,6 @@ from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import ALL_DEFAULT
 from busproof.broker.server import bus_for
-from busproof.vocabulary.commands import AcceptSession, CreateQueue, Receive, Send
-from busproof.vocabulary.outcomes import Received
 
 from .fuzz import fuzzing
 
@@ -34,10 +33,10 @@ LATE: Final = timestamp(4_000_000_000_000)
 def bus() -> Bus:
     configuration = Configuration()
     for each in (
-        CreateQueue(queue="q"),
-        CreateQueue(queue="r", partitioned=False),
-        CreateQueue(queue="s", requires_session=True),
-        CreateQueue(queue="u", requires_session=True, partitioned=False),
+        v.CreateQueue(queue="q"),
+        v.CreateQueue(queue="r", partitioned=False),
+        v.CreateQueue(queue="s", requires_session=True),
+        v.CreateQueue(queue="u", requires_session=True, partitioned=False),
     ):
         configuration.created.append(each)
         configuration.places[each] = "here"
@@ -85,14 +84,14 @@ class Asked:
         for number in range(count):
             group = f"s{number:05}" if session else None
             parsed = self.hub.parse_message(Message(b"x", inferred=True, group_id=group).encode())
-            self.hub.bus.ask(Send(queue=path, message=parsed.message), "c")
+            self.hub.bus.ask(v.Send(queue=path, message=parsed.message), "c")
             self.hub.contents.keep(parsed.message.body, parsed.content)
 
     def locked(self, path: str, count: int) -> tuple[list[Any], list[int]]:
         """Lock tokens and sequence numbers of messages that were received."""
         bus, name = self.hub.bus, self.connection.name
-        answers = [bus.ask(Receive(queue=path), name) for _ in range(count)]
-        views = [each.outcome.message for each in answers if isinstance(each.outcome, Received)]
+        answers = [bus.ask(v.Receive(queue=path), name) for _ in range(count)]
+        views = [each.outcome.message for each in answers if isinstance(each.outcome, v.Received)]
         tokens = [wire_token(each.lock_token or "") for each in views]
         return tokens, [each.sequence_number or 0 for each in views]
 
@@ -247,7 +246,7 @@ def test_cleared_session_state_and_deleted_entity_leave_nothing_behind() -> None
         bus = client.hub.bus
         for number in range(3):
             session_id = f"s{number}"
-            bus.ask(AcceptSession(queue="s", session_id=session_id), client.connection.name)
+            bus.ask(v.AcceptSession(queue="s", session_id=session_id), client.connection.name)
             said = {"session-id": session_id, "session-state": b"state"}
             client.ask("set-session-state", said, "s")
             if number:
@@ -294,7 +293,7 @@ def test_peek_looks_for_a_session_in_slices(place: int | None) -> None:
         for number in range(3_500):
             group = "s" if number == place else None
             parsed = client.hub.parse_message(Message(b"x", inferred=True, group_id=group).encode())
-            client.hub.bus.ask(Send(queue="r", message=parsed.message), "c")
+            client.hub.bus.ask(v.Send(queue="r", message=parsed.message), "c")
             client.hub.contents.keep(parsed.message.body, parsed.content)
         said = {"from-sequence-number": 0, "message-count": 5, "session-id": "s"}
         request = Message(body=said, properties={"operation": "com.microsoft:peek-message"}, id="1")

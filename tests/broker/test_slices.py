@@ -9,6 +9,7 @@ import pytest
 from proton import Message, symbol, timestamp
 from work import PATIENCE, TURN, check, watch_loop
 
+from busproof import vocabulary as v
 from busproof.broker import due_timers
 from busproof.broker.amqp import turns
 from busproof.broker.auth.tokens import Keys
@@ -17,13 +18,6 @@ from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import ALL_DEFAULT
 from busproof.broker.server import bus_for
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    Schedule,
-    Send,
-)
 from busproof.vocabulary.messages import Message as Content
 
 from .fuzz import frames as f
@@ -36,9 +30,9 @@ ACCEPTED: Final = bytes((0, 0x53, 0x24))
 def bus() -> Bus:
     configuration = Configuration()
     for each in (
-        CreateQueue(queue="q", partitioned=True),
-        CreateTopic(topic="t"),
-        CreateSubscription(topic="t", subscription="s"),
+        v.CreateQueue(queue="q", partitioned=True),
+        v.CreateTopic(topic="t"),
+        v.CreateSubscription(topic="t", subscription="s"),
     ):
         configuration.created.append(each)
         configuration.places[each] = "here"
@@ -159,7 +153,7 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
     bus._monotonic, bus._started = lambda: moment, 0.0
     for delay in range(10):
         message = Content(body=f"m{delay}")
-        bus.ask(Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
+        bus.ask(v.Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
     moment = 2.0
     for left in range(9, 0, -1):
         assert bus.keep_time()
@@ -179,7 +173,7 @@ def test_request_that_asks_for_the_time_often_has_one_slice(
     bus._monotonic, bus._started = lambda: moment, 0.0
     for delay in range(10):
         message = Content(body=f"m{delay}")
-        bus.ask(Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
+        bus.ask(v.Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
     moment = 2.0
     monkeypatch.setattr(due_timers, "SLICE", 0.0)
     monkeypatch.setattr(due_timers.time, "perf_counter", lambda: 1.0)
@@ -192,7 +186,7 @@ def test_request_that_asks_for_the_time_often_has_one_slice(
 
 def _configured() -> Configuration:
     configuration = Configuration()
-    made = CreateQueue(queue="q", partitioned=True)
+    made = v.CreateQueue(queue="q", partitioned=True)
     configuration.created.append(made)
     configuration.places[made] = "here"
     return configuration
@@ -214,7 +208,7 @@ def test_timers_are_run_while_a_link_waits(monkeypatch: pytest.MonkeyPatch) -> N
     async def wait(hub: Hub) -> None:
         for _ in range(50):
             message = Content(body="m", time_to_live=1_000)
-            hub.bus.ask(Send(queue="q", message=message), "c")
+            hub.bus.ask(v.Send(queue="q", message=message), "c")
         connection, _ = fuzzing.met(hub, 1)
         other = f.attach("r", 0, receives="t/subscriptions/s")
         for said in (f.login(), f.opening(), f.begin(), other, f.flow(1)):

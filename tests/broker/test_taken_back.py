@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from proton import Message
 
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.outcomes import Peeked
+from busproof import vocabulary as v
 
 from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
 from .fuzz.test_fuzz import Trial
@@ -59,8 +58,8 @@ def test_message_after_a_batch_that_was_taken_back_is_no_batch() -> None:
         transfer(1, OUTER),
     ]
     trial = asyncio.run(after(lambda links: links.sender("one", "q"), frames))
-    outcome = trial.hub.bus.ask(Peek(queue="q"), "test").outcome
-    assert isinstance(outcome, Peeked)
+    outcome = trial.hub.bus.ask(v.Peek(queue="q"), "test").outcome
+    assert isinstance(outcome, v.Peeked)
     (view,) = outcome.messages
     stored = trial.hub.contents.get(view.body)
     assert stored is not None

@@ -12,6 +12,7 @@ from node_packages import installed
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from busproof import spec
+from busproof import vocabulary as v
 from busproof.cli.environment import chromium
 from busproof.cli.evidence import evidence
 from busproof.history.conformance import (
@@ -26,9 +27,6 @@ from busproof.reports.page import write_page
 from busproof.reports.page_data import Comparison
 from busproof.reports.printed import Fate
 from busproof.reports.trends import entry_of
-from busproof.vocabulary.commands import CreateQueue, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Event
 
 PATIENCE = 60_000
 """Milliseconds after which a page that hangs is given up."""
@@ -101,10 +99,10 @@ def runs(catalogue) -> tuple[Conformance, ...]:
     example = Counterexample(
         scenario="Keys that differ",
         events=(
-            Event(command=CreateQueue(queue="q"), outcome=Done()),
-            Event(
-                command=Send(queue="q", message=Message(body=HOSTILE, session_id="a")),
-                outcome=Done(),
+            v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done()),
+            v.Event(
+                command=v.Send(queue="q", message=v.Message(body=HOSTILE, session_id="a")),
+                outcome=v.Done(),
             ),
         ),
         seen=f"Done {HOSTILE}",

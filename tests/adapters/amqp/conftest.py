@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.spec import load
-from busproof.vocabulary.commands import Command, CreateQueue
-from busproof.vocabulary.outcomes import Done, Outcome
-from busproof.vocabulary.profile import profile_for
 
 if TYPE_CHECKING:
     # At run time only where a test asks for it: pytest reads this file without proton, too.
     from busproof.adapters.amqp.adapter import EmbeddedAdapter
 
-Ask = Callable[..., Outcome]
+Ask = Callable[..., v.Outcome]
 
 
 @pytest.fixture(scope="package")
@@ -33,7 +31,7 @@ def broker() -> Iterator[EmbeddedAdapter]:
 @pytest.fixture
 def adapter(broker: EmbeddedAdapter) -> EmbeddedAdapter:
     """The adapter with an empty namespace."""
-    broker.start(profile_for(load()))
+    broker.start(v.profile_for(load()))
     return broker
 
 
@@ -41,7 +39,7 @@ def adapter(broker: EmbeddedAdapter) -> EmbeddedAdapter:
 def ask(adapter: EmbeddedAdapter) -> Ask:
     """What comes of a command, asked over connection c1 or another one."""
 
-    def asked(command: Command, connection: str = "c1") -> Outcome:
+    def asked(command: v.Command, connection: str = "c1") -> v.Outcome:
         return adapter.do(command, connection).outcome
 
     return asked
@@ -50,5 +48,5 @@ def ask(adapter: EmbeddedAdapter) -> Ask:
 @pytest.fixture
 def queue(ask: Ask) -> str:
     """A partitioned queue."""
-    assert ask(CreateQueue(queue="q")) == Done()
+    assert ask(v.CreateQueue(queue="q")) == v.Done()
     return "q"

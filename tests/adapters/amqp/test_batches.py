@@ -4,25 +4,18 @@ import pytest
 
 pytest.importorskip("proton")
 
-from busproof.vocabulary.commands import (
-    BeginTransaction,
-    CommitTransaction,
-    CreateQueue,
-    Receive,
-    SendBatch,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Received
-from busproof.vocabulary.values import ReceiveMode
+from busproof import vocabulary as v
 
 QUEUE = "orders"
 MESSAGES = (
-    Message(body="m1", partition_key="a", subject="x", properties={"n": True, "only": 1}),
-    Message(body="m2", partition_key="b", properties={"n": 1}, correlation_id="c", size=70_000),
-    Message(body="m3", message_id="i", properties={"n": 2.5, "none": ""}, to="t", size=300),
-    Message(body="m4 ñ日本", subject="", properties={"n": "1"}, reply_to="r", content_type="text"),
-    Message(body="m5", partition_key="a", properties={"n": 2**53}, size=90_000),
-    Message(body="m6", reply_to_session_id="s", properties={"n": None, "far": "ñ" * 200}),
+    v.Message(body="m1", partition_key="a", subject="x", properties={"n": True, "only": 1}),
+    v.Message(body="m2", partition_key="b", properties={"n": 1}, correlation_id="c", size=70_000),
+    v.Message(body="m3", message_id="i", properties={"n": 2.5, "none": ""}, to="t", size=300),
+    v.Message(
+        body="m4 ñ日本", subject="", properties={"n": "1"}, reply_to="r", content_type="text"
+    ),
+    v.Message(body="m5", partition_key="a", properties={"n": 2**53}, size=90_000),
+    v.Message(body="m6", reply_to_session_id="s", properties={"n": None, "far": "ñ" * 200}),
 )
 """No two have the same properties; in all they take several frames."""
 
@@ -46,16 +39,16 @@ def kinds(message):
 @pytest.mark.slow
 @pytest.mark.parametrize("transaction", [None, "t1"])
 def test_each_message_of_a_batch_has_its_own_values(ask, transaction):
-    ask(CreateQueue(queue=QUEUE, partitioned=False))
+    ask(v.CreateQueue(queue=QUEUE, partitioned=False))
     if transaction is not None:
-        ask(BeginTransaction(transaction=transaction))
-    batch = SendBatch(queue=QUEUE, messages=MESSAGES, transaction=transaction)
-    assert isinstance(ask(batch), Done)
+        ask(v.BeginTransaction(transaction=transaction))
+    batch = v.SendBatch(queue=QUEUE, messages=MESSAGES, transaction=transaction)
+    assert isinstance(ask(batch), v.Done)
     if transaction is not None:
-        ask(CommitTransaction(transaction=transaction))
+        ask(v.CommitTransaction(transaction=transaction))
     for message in MESSAGES:
-        came = ask(Receive(queue=QUEUE, mode=ReceiveMode.RECEIVE_AND_DELETE))
-        assert isinstance(came, Received)
+        came = ask(v.Receive(queue=QUEUE, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
+        assert isinstance(came, v.Received)
         assert (message.body, kinds(message)) == (came.message.body, kinds(came.message))
         for name in KEPT:
             assert (getattr(message, name) or None) == (getattr(came.message, name) or None)

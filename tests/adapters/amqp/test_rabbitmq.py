@@ -12,14 +12,10 @@ import pytest
 from answers import message_of
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.plain import PlainAdapter
 from busproof.adapters.amqp.target import target_of
 from busproof.spec import load
-from busproof.vocabulary.commands import Abandon, Complete, CreateQueue, Peek, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Refused, Unsupported
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import ReceiveMode
 
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 """Debian's, without the script around it that wants a system service."""
@@ -74,33 +70,33 @@ def wait_for(port: int, out: Path) -> None:
 def adapter(port: int) -> Iterator[PlainAdapter]:
     target = target_of(f"amqp://guest:guest@127.0.0.1:{port}?dialect=plain")
     adapter = PlainAdapter(target, timeout=PATIENCE, run=f"r{time.time_ns():x}"[-8:])
-    adapter.start(profile_for(load()))
+    adapter.start(v.profile_for(load()))
     yield adapter
     adapter.stop()
 
 
 def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:
     """Each with all its properties; a lock is settled once."""
-    whole = Message(body="one", message_id="x", subject="s", properties={"a": 1, "b": "c"})
-    assert adapter.do(CreateQueue(queue="q"), "c1").outcome == Done()
-    for message in (whole, Message(body="two")):
-        assert adapter.do(Send(queue="q", message=message), "c1").outcome == Done()
-    first = message_of(adapter.do(Receive(queue="q"), "c1").outcome)
+    whole = v.Message(body="one", message_id="x", subject="s", properties={"a": 1, "b": "c"})
+    assert adapter.do(v.CreateQueue(queue="q"), "c1").outcome == v.Done()
+    for message in (whole, v.Message(body="two")):
+        assert adapter.do(v.Send(queue="q", message=message), "c1").outcome == v.Done()
+    first = message_of(adapter.do(v.Receive(queue="q"), "c1").outcome)
     assert (first.body, first.message_id, first.subject) == ("one", "x", "s")
     assert dict(first.properties) == {"a": 1, "b": "c"}
-    completion = Complete(queue="q", lock_token=first.lock_token or "")
-    assert adapter.do(completion, "c1").outcome == Done()
-    assert isinstance(adapter.do(completion, "c1").outcome, Refused)
-    second = message_of(adapter.do(Receive(queue="q"), "c2").outcome)
-    assert isinstance(adapter.do(Receive(queue="q"), "c1").outcome, Empty)
-    adapter.do(Abandon(queue="q", lock_token=second.lock_token or ""), "c2")
-    for_good = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    completion = v.Complete(queue="q", lock_token=first.lock_token or "")
+    assert adapter.do(completion, "c1").outcome == v.Done()
+    assert isinstance(adapter.do(completion, "c1").outcome, v.Refused)
+    second = message_of(adapter.do(v.Receive(queue="q"), "c2").outcome)
+    assert isinstance(adapter.do(v.Receive(queue="q"), "c1").outcome, v.Empty)
+    adapter.do(v.Abandon(queue="q", lock_token=second.lock_token or ""), "c2")
+    for_good = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     assert message_of(adapter.do(for_good, "c1").outcome).body == "two"
-    assert isinstance(adapter.do(for_good, "c1").outcome, Empty)
+    assert isinstance(adapter.do(for_good, "c1").outcome, v.Empty)
 
 
 def test_requests_that_amqp_does_not_know_are_unsupported(adapter: PlainAdapter) -> None:
     """And is not declared."""
-    assert isinstance(adapter.do(Peek(queue="q"), "c1").outcome, Unsupported)
+    assert isinstance(adapter.do(v.Peek(queue="q"), "c1").outcome, v.Unsupported)
     assert len(adapter.declaration.capabilities) == 3
     assert adapter.declaration.implementation.name == "RabbitMQ"

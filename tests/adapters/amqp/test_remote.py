@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.remote import RemoteAdapter, redact
@@ -19,12 +20,6 @@ from busproof.adapters.finding import find
 from busproof.cli.main import main
 from busproof.errors import AdapterError, UsageError
 from busproof.spec import load
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, ListQueues, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Indeterminate, Listed, Received, Refused
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import Clock
 
 pytestmark = pytest.mark.slow
 
@@ -69,23 +64,23 @@ def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
     adapter = adapter_for(service.target)
     declared = adapter.declaration
     adapter.stop()
-    assert declared.clock is Clock.REAL
+    assert declared.clock is v.Clock.REAL
     assert declared.slack > 0
     assert {
-        Capability.SESSIONS,
-        Capability.TRANSACTIONS,
-        Capability.SQL_FILTERS,
-        Capability.DEFERRAL,
-        Capability.LOCK_RENEWAL,
-        Capability.TRANSACTIONAL_SETTLEMENT,
-        Capability.BATCHES,
-        Capability.RECEIVE_BATCHES,
+        v.Capability.SESSIONS,
+        v.Capability.TRANSACTIONS,
+        v.Capability.SQL_FILTERS,
+        v.Capability.DEFERRAL,
+        v.Capability.LOCK_RENEWAL,
+        v.Capability.TRANSACTIONAL_SETTLEMENT,
+        v.Capability.BATCHES,
+        v.Capability.RECEIVE_BATCHES,
     } <= declared.capabilities
     assert not declared.capabilities & {
-        Capability.CLIENT_LIBRARY,
-        Capability.WITNESS,
-        Capability.OUTAGES,
-        Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.CLIENT_LIBRARY,
+        v.Capability.WITNESS,
+        v.Capability.OUTAGES,
+        v.Capability.DISPOSABLE_NAMESPACE,
     }
     assert names_at(service.target) == [FOREIGN]
 
@@ -97,17 +92,17 @@ def test_partitions_of_a_namespace_are_found_out(number: int) -> None:
     broker = Embedded((*ALONE, *options), timeout=PATIENCE)
     try:
         adapter = adapter_for(broker.target)
-        assert Capability.REGULAR_QUEUES in adapter.declaration.capabilities
+        assert v.Capability.REGULAR_QUEUES in adapter.declaration.capabilities
         with pytest.raises(UsageError, match=f"say --namespace-partitions {number}"):
-            adapter.start(profile_for(load(), tier="premium"))
-        adapter.start(profile_for(load(), tier="premium", namespace_partitions=number))
-        assert adapter.do(CreateQueue(queue="q"), "c1").outcome == Done()
-        refused = adapter.do(CreateQueue(queue="r", partitioned=False), "c1").outcome
+            adapter.start(v.profile_for(load(), tier="premium"))
+        adapter.start(v.profile_for(load(), tier="premium", namespace_partitions=number))
+        assert adapter.do(v.CreateQueue(queue="q"), "c1").outcome == v.Done()
+        refused = adapter.do(v.CreateQueue(queue="r", partitioned=False), "c1").outcome
         adapter.stop()
         assert [] == names_at(broker.target)
     finally:
         broker.stop()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, v.Refused)
     assert "SubCode=40000" in refused.detail
 
 
@@ -131,10 +126,10 @@ def test_only_entities_of_the_run_are_seen_and_removed(service: Embedded) -> Non
     """Each scenario has names of its own."""
     adapter = adapter_for(service.target)
     for number in (1, 2):
-        adapter.start(profile_for(load()))
-        assert adapter.do(ListQueues(), "c1").outcome == Listed()
-        assert adapter.do(CreateQueue(queue="q"), "c1").outcome == Done()
-        assert adapter.do(ListQueues(), "c1").outcome == Listed(names=("q",))
+        adapter.start(v.profile_for(load()))
+        assert adapter.do(v.ListQueues(), "c1").outcome == v.Listed()
+        assert adapter.do(v.CreateQueue(queue="q"), "c1").outcome == v.Done()
+        assert adapter.do(v.ListQueues(), "c1").outcome == v.Listed(names=("q",))
         assert names_at(service.target) == [f"{prefix_of(RUN_NAME, number)}q", FOREIGN]
     adapter.stop()
     assert names_at(service.target) == [FOREIGN]
@@ -158,22 +153,22 @@ def test_a_run_knows_its_entities_by_their_names(name: str, ours: bool) -> None:
 def test_an_answer_that_does_not_come_is_no_refusal(service: Embedded) -> None:
     """The send is not tried again: it took effect once."""
     adapter = adapter_for(service.target, timeout=1)
-    adapter.start(profile_for(load()))
-    adapter.do(CreateQueue(queue="q"), "c1")
-    message = Message(body="once")
-    adapter.do(Receive(queue="q"), "c2")
-    adapter.do(Send(queue="q", message=Message(body="before")), "c1")
+    adapter.start(v.profile_for(load()))
+    adapter.do(v.CreateQueue(queue="q"), "c1")
+    message = v.Message(body="once")
+    adapter.do(v.Receive(queue="q"), "c2")
+    adapter.do(v.Send(queue="q", message=v.Message(body="before")), "c1")
     os.kill(service.process, signal.SIGSTOP)
     try:
-        silent = adapter.do(Send(queue="q", message=message, timeout=1), "c1").outcome
+        silent = adapter.do(v.Send(queue="q", message=message, timeout=1), "c1").outcome
     finally:
         os.kill(service.process, signal.SIGCONT)
-    assert isinstance(silent, Indeterminate)
-    assert adapter.do(CreateQueue(queue="other"), "c1").outcome == Done()
-    came = [adapter.do(Receive(queue="q"), "c2").outcome for _ in range(3)]
-    bodies = [each.message.body for each in came if isinstance(each, Received)]
+    assert isinstance(silent, v.Indeterminate)
+    assert adapter.do(v.CreateQueue(queue="other"), "c1").outcome == v.Done()
+    came = [adapter.do(v.Receive(queue="q"), "c2").outcome for _ in range(3)]
+    bodies = [each.message.body for each in came if isinstance(each, v.Received)]
     assert bodies == ["before", "once"]
-    assert came[-1] == Empty()
+    assert came[-1] == v.Empty()
     adapter.stop()
 
 
@@ -181,17 +176,17 @@ def test_a_service_that_goes_away_is_an_error_of_its_own() -> None:
     """What was asked last may have taken effect; after a few tries it is not tried any more."""
     broker = Embedded(ALONE, timeout=PATIENCE)
     adapter = adapter_for(broker.target)
-    adapter.start(profile_for(load()))
-    adapter.do(CreateQueue(queue="q"), "c1")
-    adapter.do(Send(queue="q", message=Message(body="m")), "c1")
+    adapter.start(v.profile_for(load()))
+    adapter.do(v.CreateQueue(queue="q"), "c1")
+    adapter.do(v.Send(queue="q", message=v.Message(body="m")), "c1")
     broker.stop()
-    lost = adapter.do(Send(queue="q", message=Message(body="m2")), "c1").outcome
-    assert isinstance(lost, Indeterminate)
+    lost = adapter.do(v.Send(queue="q", message=v.Message(body="m2")), "c1").outcome
+    assert isinstance(lost, v.Indeterminate)
     for _ in range(4):
         with pytest.raises(AdapterError, match="cannot be reached"):
-            adapter.do(Receive(queue="q"), "c1")
+            adapter.do(v.Receive(queue="q"), "c1")
     with pytest.raises(AdapterError, match="not tried again"):
-        adapter.do(Receive(queue="q"), "c1")
+        adapter.do(v.Receive(queue="q"), "c1")
     with pytest.raises(
         AdapterError, match="1 entities could not be removed: busproof-test1234-1-q"
     ):

@@ -20,7 +20,6 @@ from busproof.adapters.http.dialect import OVER_HTTP
 from busproof.cli.main import main
 from busproof.errors import AdapterError, UsageError
 from busproof.spec import load
-from busproof.vocabulary.profile import profile_for
 
 from ..amqp.test_verdicts import by_rule, verdicts
 
@@ -162,7 +161,7 @@ def strange(status: int = 204, said: bytes = b"") -> Iterator[RemoteAdapter]:
     thread.start()
     target = target_of(f"http://n:k@127.0.0.1:{server.server_port}")
     adapter = RemoteAdapter(target, PATIENCE, "test1234", OVER_HTTP)
-    adapter.start(profile_for(load()))
+    adapter.start(v.profile_for(load()))
     try:
         yield adapter
     finally:

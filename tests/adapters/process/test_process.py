@@ -16,11 +16,6 @@ from busproof import vocabulary as v
 from busproof.adapters.child import Broken, Child, Deadline
 from busproof.adapters.process import RESTARTS, ProcessAdapter
 from busproof.errors import AdapterError, UsageError
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AdvanceClock, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Witness
-from busproof.vocabulary.values import Clock
 
 PATIENCE = 60.0
 """Seconds that a busy machine has to start a program."""
@@ -32,11 +27,11 @@ def test_a_child_that_keeps_the_protocol_is_an_adapter(make: Make) -> None:
     adapter = make()
     assert adapter.declaration == v.Declaration(
         implementation=v.Implementation(name="no bus", version="1", language="Python"),
-        capabilities=frozenset({Capability.PEEK, Capability.WITNESS}),
+        capabilities=frozenset({v.Capability.PEEK, v.Capability.WITNESS}),
     )
     adapter.start(PROFILE)
-    send = Send(queue="q", message=Message(body="é"))
-    assert adapter.do(send, "c1") == v.Observed(Done(), Witness(partition=3))
+    send = v.Send(queue="q", message=v.Message(body="é"))
+    assert adapter.do(send, "c1") == v.Observed(v.Done(), v.Witness(partition=3))
     adapter.start(PROFILE)
     adapter.stop()
     adapter.stop()
@@ -60,17 +55,17 @@ def test_under_a_real_clock_time_passes_without_asking(
     adapter = make("command", "end", "1")
     adapter.start(PROFILE)
     began = time.monotonic()
-    assert adapter.do(AdvanceClock(duration=20_000), "c1") == v.Observed(Done())
+    assert adapter.do(v.AdvanceClock(duration=20_000), "c1") == v.Observed(v.Done())
     assert time.monotonic() - began >= 0.02
-    assert adapter.declaration.clock is Clock.REAL
+    assert adapter.declaration.clock is v.Clock.REAL
 
 
 @pytest.mark.slow
 def test_a_request_larger_than_a_pipe_is_read(make: Make) -> None:
     adapter = make()
     adapter.start(PROFILE)
-    large = Send(queue="q", message=Message(body="x" * 1_000_000))
-    assert adapter.do(large, "c1").outcome == Done()
+    large = v.Send(queue="q", message=v.Message(body="x" * 1_000_000))
+    assert adapter.do(large, "c1").outcome == v.Done()
 
 
 HELLO = '{"id":$ID,"hello":{"protocol":1,"implementation":{"name":"x"},"capabilities":'

@@ -9,10 +9,9 @@ import pytest
 from children import IMPATIENCE, PEEK, PROFILE, Make, pid_of, use
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.adapters import process
 from busproof.errors import AdapterError
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups are of POSIX")
 
@@ -66,7 +65,7 @@ def test_a_full_pipe_does_not_hang(make: Make) -> None:
     adapter = make("command", "hang")
     adapter.start(PROFILE)
     adapter._timeout = IMPATIENCE
-    large = Send(queue="q", message=Message(body="x" * 3_000_000))
+    large = v.Send(queue="q", message=v.Message(body="x" * 3_000_000))
     os.kill(pid_of(adapter), 19)
     with pytest.raises(AdapterError, match=re.escape("did not read request 3 (Send) within 0.3 s")):
         adapter.do(large, "c1")

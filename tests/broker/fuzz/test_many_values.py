@@ -9,14 +9,13 @@ import pytest
 from proton import Message
 from work import PATIENCE, TURN, check, watch_loop
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.framing import AMQP_HEADER, MOST_VALUES, Frames
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.server import bus_for
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.values import Tier
 
 from . import frames as f
 from . import fuzzing
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 LARGEST: Final = 1_000_000
 """Bytes of a message of Premium."""
-QUEUE: Final = CreateQueue(queue="q")
+QUEUE: Final = v.CreateQueue(queue="q")
 DATA: Final = b"\x00\x53\x75\xa0\x00"
 ACCEPTED, REJECTED = bytes((0, 0x53, 0x24)), bytes((0, 0x53, 0x25))
 
@@ -89,7 +88,7 @@ def codes(said: bytes) -> set[int]:
 
 def exchange(*said: bytes, code: int) -> tuple[float, bytes]:
     """The most passes of an iteration, and what is said up to a frame of this code."""
-    configuration = Configuration(tier=Tier.PREMIUM)
+    configuration = Configuration(tier=v.Tier.PREMIUM)
     configuration.created.append(QUEUE)
     configuration.places[QUEUE] = "here"
 

@@ -3,14 +3,11 @@
 import pytest
 from work import check, measure_growth
 
+from busproof import vocabulary as v
 from busproof.broker.observability.decisions import Decisions
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error
 
-SEND = Send(queue="q", message=Message(body="m"))
-REFUSED = Refused(error=Error.QUOTA_EXCEEDED)
+SEND = v.Send(queue="q", message=v.Message(body="m"))
+REFUSED = v.Refused(error=v.Error.QUOTA_EXCEEDED)
 
 
 def kept(count: int) -> Decisions:

@@ -16,13 +16,11 @@ from prometheus_client.openmetrics.parser import (
 from prometheus_client.parser import text_string_to_metric_families
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.broker.bus import Bus
 from busproof.broker.observability.metrics import MOST_TOLD
 from busproof.broker.observability.traffic import Asked, Moved, Traffic
 from busproof.spec import load
-from busproof.vocabulary.commands import CreateQueue, DeleteQueue, Schedule, Send, SendBatch
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.profile import profile_for
 
 from ..conftest import SETTINGS, Served, Start, anew, launched, running
 from ..test_sdk_queues import taken
@@ -231,9 +229,9 @@ def test_a_store_shows_its_commits(start: Start, tmp_path: Path) -> None:
     served.process.terminate()
 
 
-def counted(*commands: Send | Schedule) -> Traffic:
-    bus = Bus(profile_for(load()), clock="virtual")
-    bus.ask(CreateQueue(queue="q", partitioned=True), "test")
+def counted(*commands: v.Send | v.Schedule) -> Traffic:
+    bus = Bus(v.profile_for(load()), clock="virtual")
+    bus.ask(v.CreateQueue(queue="q", partitioned=True), "test")
     bus.record_name("q")
     bus.ask_all(commands, "test")
     return bus.traffic
@@ -241,8 +239,8 @@ def counted(*commands: Send | Schedule) -> Traffic:
 
 def test_requests_refused_together_are_not_counted() -> None:
     """Several requests that all take effect or none are taken back by the one that is refused."""
-    good = Send(queue="q", message=Message(body="a"))
-    bad = Send(queue="q", message=Message(body="b", session_id="s", partition_key="p"))
+    good = v.Send(queue="q", message=v.Message(body="a"))
+    bad = v.Send(queue="q", message=v.Message(body="b", session_id="s", partition_key="p"))
     both = counted(good, good)
     assert 2 == both.moved[Moved("q", "in")]
     refused = counted(good, bad)
@@ -252,22 +250,22 @@ def test_requests_refused_together_are_not_counted() -> None:
 
 
 def test_a_batch_counts_as_many_messages_as_it_has() -> None:
-    bus = Bus(profile_for(load()), clock="virtual")
-    bus.ask(CreateQueue(queue="q", partitioned=True), "test")
-    bus.ask(SendBatch(queue="q", messages=tuple(Message(body=each) for each in "abc")), "test")
+    bus = Bus(v.profile_for(load()), clock="virtual")
+    bus.ask(v.CreateQueue(queue="q", partitioned=True), "test")
+    bus.ask(v.SendBatch(queue="q", messages=tuple(v.Message(body=each) for each in "abc")), "test")
     assert 3 == bus.traffic.moved[Moved("q", "in")]
     assert 1 == bus.traffic.asked[Asked("q", "SendBatch", "")]
 
 
 def test_an_entity_that_is_gone_is_forgotten_with_its_counts() -> None:
     """And only that: not one whose name begins like it."""
-    bus = Bus(profile_for(load()), clock="virtual")
+    bus = Bus(v.profile_for(load()), clock="virtual")
     for name in ("q", "queue"):
-        bus.ask(CreateQueue(queue=name), "test")
+        bus.ask(v.CreateQueue(queue=name), "test")
         bus.record_name(name)
-        bus.ask(Send(queue=name, message=Message(body="a")), "test")
-    bus.ask(Send(queue="none", message=Message(body="a")), "test")
-    bus.ask(DeleteQueue(queue="q"), "test")
+        bus.ask(v.Send(queue=name, message=v.Message(body="a")), "test")
+    bus.ask(v.Send(queue="none", message=v.Message(body="a")), "test")
+    bus.ask(v.DeleteQueue(queue="q"), "test")
     bus.forget("q")
     assert {Moved("queue", "in"): 1} == bus.traffic.moved
     assert {"queue", ""} == {each.entity for each in bus.traffic.asked}

@@ -7,17 +7,10 @@ from typing import Any
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.broker.configuration.emulator import Configuration, read_configuration
 from busproof.broker.server import bus_for
 from busproof.errors import UsageError
-from busproof.vocabulary.commands import (
-    AddRule,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    RemoveRule,
-)
-from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter
 
 SAMPLE = """{
   // as the emulator's own sample is written
@@ -108,35 +101,35 @@ def test_the_emulators_sample_is_taken(path: Path) -> None:
     """Comments and all; each entity as it is written there."""
     found = configured(path, SAMPLE)
     queue, first, last, topic, subscription, default, correlation, sql = found.created
-    assert queue == CreateQueue(
+    assert queue == v.CreateQueue(
         queue="queue.1",
         partitioned=False,
         max_delivery_count=3,
         duplicate_window=20_000_000,
         time_to_live=HOUR,
     )
-    assert first == CreateQueue(queue="first", partitioned=True, forward_to="last")
-    assert last == CreateQueue(queue="last", partitioned=True)
-    assert topic == CreateTopic(
+    assert first == v.CreateQueue(queue="first", partitioned=True, forward_to="last")
+    assert last == v.CreateQueue(queue="last", partitioned=True)
+    assert topic == v.CreateTopic(
         topic="topic.1", partitioned=False, duplicate_window=20_000_000, time_to_live=HOUR
     )
-    assert subscription == CreateSubscription(
+    assert subscription == v.CreateSubscription(
         topic="topic.1", subscription="subscription.1", max_delivery_count=3
     )
     place = {"topic": "topic.1", "subscription": "subscription.1"}
-    assert default == RemoveRule(rule="$Default", **place)
-    assert correlation == AddRule(
+    assert default == v.RemoveRule(rule="$Default", **place)
+    assert correlation == v.AddRule(
         rule="app-prop-filter-1",
-        filter=CorrelationFilter(
+        filter=v.CorrelationFilter(
             content_type="application/json",
             subject="subject1",
             properties={"prop1": "value1", "whole": 2, "truth": True},
         ),
         **place,
     )
-    assert sql == AddRule(
+    assert sql == v.AddRule(
         rule="sql",
-        filter=SqlFilter(expression="a = 'http://x' AND b > 1"),
+        filter=v.SqlFilter(expression="a = 'http://x' AND b > 1"),
         action="SET sys.To = 'Entity'",
         **place,
     )
@@ -150,11 +143,11 @@ def test_a_queue_says_how_long_messages_live_and_how_many_fit_in(path: Path) -> 
         "MaxSizeInMegabytes": 2048,
     }
     (queue,) = configured(path, with_queue(**properties)).created
-    assert isinstance(queue, CreateQueue)
+    assert isinstance(queue, v.CreateQueue)
     assert (10_000_000, True, 2) == (queue.time_to_live, queue.dead_letter_expired, queue.max_size)
     longest = {"DefaultMessageTimeToLive": "P10675199DT2H48M5.4775807S"}
     (queue,) = configured(path, with_queue(**longest)).created
-    assert isinstance(queue, CreateQueue)
+    assert isinstance(queue, v.CreateQueue)
     assert queue.time_to_live is None
 
 
@@ -173,7 +166,9 @@ def test_known_keys_without_effect_are_accepted_and_named(path: Path) -> None:
           "ClientAffineProperties": {"ClientId": "c", "IsDurable": true},
           "MaxMessageSizeInKilobytes": 1024}}]}]}]}}"""
     found = configured(path, text)
-    assert [CreateQueue, CreateTopic, CreateSubscription] == [type(each) for each in found.created]
+    assert [v.CreateQueue, v.CreateTopic, v.CreateSubscription] == [
+        type(each) for each in found.created
+    ]
     assert [
         f"{path}:2: MaxAllowedConnections has no effect here",
         f"{path}:8: AutoDeleteOnIdle has no effect here",
@@ -203,13 +198,13 @@ def test_keys_that_aspire_writes_are_taken(path: Path) -> None:
     text = json.dumps({"UserConfig": {"Namespaces": [{"Topics": [topic]}]}})
     found = configured(path, text)
     assert [] == found.warnings
-    (made,) = [each for each in found.created if isinstance(each, CreateTopic)]
+    (made,) = [each for each in found.created if isinstance(each, v.CreateTopic)]
     assert 2 == made.max_size
-    added = [each for each in found.created if isinstance(each, AddRule)]
+    added = [each for each in found.created if isinstance(each, v.AddRule)]
     assert [
-        CorrelationFilter(subject="l", properties={"p": "v"}),
-        SqlFilter(expression="a = 1"),
-        SqlFilter(expression="a = 1"),
+        v.CorrelationFilter(subject="l", properties={"p": "v"}),
+        v.SqlFilter(expression="a = 1"),
+        v.SqlFilter(expression="a = 1"),
     ] == [each.filter for each in added]
     assert [None, "SET b = 1", None] == [each.action for each in added]
 
@@ -362,7 +357,7 @@ def test_unknown_field_is_a_warning(path: Path) -> None:
         f"{path}:10: a field of the file.UserConfig.Namespaces[0].Queues[0].Properties, "
         "'Colour', is unknown and has no effect",
     ]
-    assert found.created == [CreateQueue(queue="q", partitioned=False)]
+    assert found.created == [v.CreateQueue(queue="q", partitioned=False)]
 
 
 def test_unknown_field_is_an_error_in_a_strict_configuration(path: Path) -> None:
@@ -385,8 +380,8 @@ def test_null_stands_for_what_is_left_out(path: Path) -> None:
         path,
         json.dumps({"$schema": None, "UserConfig": {"Namespaces": [namespace], "Logging": None}}),
     )
-    assert [CreateQueue(queue="q", partitioned=False), []] == [found.created[0], found.warnings]
-    assert found.created[-1].filter == SqlFilter(expression="a=1")
+    assert [v.CreateQueue(queue="q", partitioned=False), []] == [found.created[0], found.warnings]
+    assert found.created[-1].filter == v.SqlFilter(expression="a=1")
 
 
 def test_partitioning_of_an_entity_in_premium_has_no_effect(path: Path) -> None:

@@ -17,30 +17,12 @@ from typing import Final
 import attrs
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import target_of
 from busproof.errors import AdapterError
-from busproof.vocabulary.commands import (
-    Abandon,
-    BeginTransaction,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    DeleteQueue,
-    DeleteTopic,
-    Receive,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Event, Indeterminate, Outcome, Received
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 from ..conftest import Served, launched, running
 
@@ -222,15 +204,15 @@ class _Client:
         self._scenario = Scenario(setting)
         self._clients = Clients(self._target, TIMEOUT)
 
-    def ask(self, command: Command) -> Outcome | None:
+    def ask(self, command: v.Command) -> v.Outcome | None:
         """What came of a request; `None` where there was nobody to ask."""
         called = self._load.now()
         try:
             outcome = self._clients.ask(self._scenario, command, self._name)
         except AdapterError:
             return None
-        returned = None if isinstance(outcome, Indeterminate) else self._load.now()
-        event = Event(
+        returned = None if isinstance(outcome, v.Indeterminate) else self._load.now()
+        event = v.Event(
             client=self._name,
             connection=self._name,
             called=called,
@@ -266,19 +248,19 @@ class Round:
     number: int
     served: Served
     seed: int
-    events: list[Event] = attrs.field(factory=list)
-    outcomes: dict[str, tuple[str, Outcome]] = attrs.field(factory=dict)
-    ended: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
-    buried: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
+    events: list[v.Event] = attrs.field(factory=list)
+    outcomes: dict[str, tuple[str, v.Outcome]] = attrs.field(factory=dict)
+    ended: dict[tuple[str, str], v.Outcome] = attrs.field(factory=dict)
+    buried: dict[tuple[str, str], v.Outcome] = attrs.field(factory=dict)
     together: list[tuple[str, str]] = attrs.field(factory=list)
     found: dict[str, Counter[str]] = attrs.field(factory=dict)
-    epoch: int = attrs.field(factory=lambda: int(time.time() * MICROSECONDS))
+    epoch: int = attrs.field(factory=lambda: int(time.time() * v.MICROSECONDS))
     _began: float = attrs.field(factory=time.monotonic)
     _over: threading.Event = attrs.field(factory=threading.Event)
 
     def now(self) -> int:
         """The recording's time, in microseconds."""
-        return int((time.monotonic() - self._began) * MICROSECONDS)
+        return int((time.monotonic() - self._began) * v.MICROSECONDS)
 
     @property
     def queue(self) -> str:
@@ -311,20 +293,22 @@ class Round:
 
     def create(self) -> None:
         """Have the entities."""
-        lock = int(LOCK * MICROSECONDS)
+        lock = int(LOCK * v.MICROSECONDS)
         maker = _Client("maker", self)
         for command in (
-            CreateQueue(queue=self.graves),
-            CreateQueue(queue=self.queue, lock_duration=lock, forward_dead_letters_to=self.graves),
-            CreateQueue(queue=self.ends, lock_duration=lock),
-            CreateQueue(queue=self.begins, forward_to=self.ends),
-            CreateTopic(topic=self.topic),
+            v.CreateQueue(queue=self.graves),
+            v.CreateQueue(
+                queue=self.queue, lock_duration=lock, forward_dead_letters_to=self.graves
+            ),
+            v.CreateQueue(queue=self.ends, lock_duration=lock),
+            v.CreateQueue(queue=self.begins, forward_to=self.ends),
+            v.CreateTopic(topic=self.topic),
             *(
-                CreateSubscription(topic=self.topic, subscription=name, lock_duration=lock)
+                v.CreateSubscription(topic=self.topic, subscription=name, lock_duration=lock)
                 for name in "ab"
             ),
         ):
-            assert isinstance(maker.ask(command), Done), command
+            assert isinstance(maker.ask(command), v.Done), command
         maker.close()
 
     def run(self, kill: Callable[[], None], after: int) -> None:
@@ -347,17 +331,22 @@ class Round:
         time.sleep(LOCK)
         looker = _Client("looker", self)
         places = (self.queue, self.ends, self.subscription("a"), self.subscription("b"))
-        for path in (*places, *(each + DEAD_LETTERS for each in places), self.begins, self.graves):
+        for path in (
+            *places,
+            *(each + v.DEAD_LETTERS for each in places),
+            self.begins,
+            self.graves,
+        ):
             self.found[path] = Counter(self._taken(looker, path))
         # A namespace has 100 partitioned queues, and topics, at most, however often it is killed.
         for queue in (self.begins, self.queue, self.ends, self.graves):
-            assert isinstance(looker.ask(DeleteQueue(queue=queue)), Done), queue
-        assert isinstance(looker.ask(DeleteTopic(topic=self.topic)), Done)
+            assert isinstance(looker.ask(v.DeleteQueue(queue=queue)), v.Done), queue
+        assert isinstance(looker.ask(v.DeleteTopic(topic=self.topic)), v.Done)
         looker.close()
 
     def _taken(self, client: _Client, path: str) -> Iterator[str]:
-        take = Receive(queue=path, mode=ReceiveMode.RECEIVE_AND_DELETE)
-        while isinstance(outcome := client.ask(take), Received):
+        take = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+        while isinstance(outcome := client.ask(take), v.Received):
             yield outcome.message.body
 
     def _send_plain(self) -> None:
@@ -379,25 +368,25 @@ class Round:
 
     def _send(self, client: _Client, path: str, body: str) -> bool:
         key = f"k{len(self.outcomes) % 5}" if len(body) % 2 else None
-        outcome = client.ask(Send(queue=path, message=Message(body=body, partition_key=key)))
+        outcome = client.ask(v.Send(queue=path, message=v.Message(body=body, partition_key=key)))
         if outcome is not None:
             self.outcomes[body] = path, outcome
-        return isinstance(outcome, Done)
+        return isinstance(outcome, v.Done)
 
     def _send_together(self, client: _Client, name: str) -> bool:
         """Send two messages in a transaction, to two queues; whether it was committed."""
         bodies = f"{name}a", f"{name}b"
         self.together.append(bodies)
-        asked: list[Command] = [BeginTransaction(transaction=name)]
+        asked: list[v.Command] = [v.BeginTransaction(transaction=name)]
         for path, body in zip((self.queue, self.ends), bodies, strict=True):
-            message = Message(body=body, partition_key="k1")
-            asked.append(Send(queue=path, message=message, transaction=name))
+            message = v.Message(body=body, partition_key="k1")
+            asked.append(v.Send(queue=path, message=message, transaction=name))
         for command in asked:
-            if not isinstance(client.ask(command), Done):
+            if not isinstance(client.ask(command), v.Done):
                 return False
-        ended = client.ask(CommitTransaction(transaction=name)) or Indeterminate()
+        ended = client.ask(v.CommitTransaction(transaction=name)) or v.Indeterminate()
         self.outcomes |= {bodies[0]: (self.queue, ended), bodies[1]: (self.ends, ended)}
-        return isinstance(ended, Done)
+        return isinstance(ended, v.Done)
 
     @property
     def outcomes_together(self) -> list[tuple[str, str]]:
@@ -422,22 +411,22 @@ class Round:
 
     def _receive(self, client: _Client, path: str, number: int) -> bool:
         """Receive a message and do one thing or another to it; whether there was an answer."""
-        outcome = client.ask(Receive(queue=path, mode=ReceiveMode.PEEK_LOCK))
-        if not isinstance(outcome, Received):
+        outcome = client.ask(v.Receive(queue=path, mode=v.ReceiveMode.PEEK_LOCK))
+        if not isinstance(outcome, v.Received):
             time.sleep(0.005)
-            return outcome is not None and not isinstance(outcome, Indeterminate)
+            return outcome is not None and not isinstance(outcome, v.Indeterminate)
         body, token = outcome.message.body, outcome.message.lock_token or ""
         if number % 7 == 3:
-            settled = client.ask(Abandon(queue=path, lock_token=token))
+            settled = client.ask(v.Abandon(queue=path, lock_token=token))
         elif number % 5 == 2:
-            settled = client.ask(DeadLetter(queue=path, lock_token=token, reason="why"))
-            self.buried[path, body] = settled or Indeterminate()
+            settled = client.ask(v.DeadLetter(queue=path, lock_token=token, reason="why"))
+            self.buried[path, body] = settled or v.Indeterminate()
         elif number % 4 == 1:
             return True
         else:
-            settled = client.ask(Complete(queue=path, lock_token=token))
-            self.ended[path, body] = settled or Indeterminate()
-        return isinstance(settled, Done)
+            settled = client.ask(v.Complete(queue=path, lock_token=token))
+            self.ended[path, body] = settled or v.Indeterminate()
+        return isinstance(settled, v.Done)
 
     def _go_on(self, ask: Callable[[int], bool]) -> None:
         number = 0

@@ -9,14 +9,10 @@ from pathlib import Path
 import pytest
 from work import PATIENCE
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.dialect import OVER_AMQP
 from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
-from busproof.vocabulary.observability import observability_from
-from busproof.vocabulary.outcomes import Done, Indeterminate, Received
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import MICROSECONDS, Clock
 
 from ..conftest import FULL, launched
 from .crashing import Round, Victim, checkpointing, dying, moments
@@ -27,7 +23,7 @@ KILLS = 150 if FULL else 4
 CHECKPOINTS = 50 if FULL else 2
 MOST_ROUNDS = 4
 """How often all are tried until enough kills fall within one; a busy machine delays the others."""
-SLACK = MICROSECONDS // 2
+SLACK = v.MICROSECONDS // 2
 
 
 def free_ports() -> tuple[int, int]:
@@ -69,12 +65,12 @@ def test_acknowledged_messages_survive_every_kill(victim: Victim) -> None:
         one.look()
         assert [] == list(complaints(one)), f"kill {number}"
         assert_allowed(one)
-        acknowledged += sum(isinstance(outcome, Done) for _, outcome in one.outcomes.values())
+        acknowledged += sum(isinstance(outcome, v.Done) for _, outcome in one.outcomes.values())
         committed += sum(
-            isinstance(one.outcomes[body][1], Done) for body, _ in one.outcomes_together
+            isinstance(one.outcomes[body][1], v.Done) for body, _ in one.outcomes_together
         )
         unanswered += sum(
-            isinstance(outcome, Indeterminate) for _, outcome in one.outcomes.values()
+            isinstance(outcome, v.Indeterminate) for _, outcome in one.outcomes.values()
         )
     assert acknowledged > 10 * KILLS
     assert committed > KILLS
@@ -87,7 +83,7 @@ def test_a_kill_between_the_halves_of_a_move_loses_and_doubles_nothing(
 ) -> None:
     """Before it is decided, after that, and with one half done."""
     one = round_with_death(victim, done, dying(moves=2, done=done))
-    assert any(isinstance(each, Done) for each in one.buried.values())
+    assert any(isinstance(each, v.Done) for each in one.buried.values())
 
 
 def test_a_kill_within_a_checkpoint_loses_and_doubles_nothing(
@@ -134,18 +130,20 @@ def complaints(one: Round) -> Iterator[str]:
     for body, (path, outcome) in one.outcomes.items():
         for place in destinations(one, path):
             ended, buried = one.ended.get((place, body)), one.buried.get((place, body))
-            there, dead = one.found[place][body], one.found[place + DEAD_LETTERS][body]
+            there, dead = one.found[place][body], one.found[place + v.DEAD_LETTERS][body]
             dead += one.found[one.graves][body] if place == one.queue else 0
-            if isinstance(ended, Done) and there + dead:
+            if isinstance(ended, v.Done) and there + dead:
                 yield f"{body} was completed in {place} and is there again"
-            if isinstance(buried, Done) and (there or dead != 1):
+            if isinstance(buried, v.Done) and (there or dead != 1):
                 yield f"{body} was dead-lettered in {place} and is there {there}, dead {dead} times"
             if there + dead > 1:
                 yield f"{body} is {there + dead} times in {place}"
-            settled = isinstance(ended, Done | Indeterminate)
-            if isinstance(outcome, Done) and not settled and not there + dead:
+            settled = isinstance(ended, v.Done | v.Indeterminate)
+            if isinstance(outcome, v.Done) and not settled and not there + dead:
                 yield f"{body} was sent to {path} and is not in {place}"
-    came = {each.outcome.message.body for each in one.events if isinstance(each.outcome, Received)}
+    came = {
+        each.outcome.message.body for each in one.events if isinstance(each.outcome, v.Received)
+    }
     for bodies in one.together:
         if len(came.intersection(bodies)) == 1:
             yield f"of {bodies}, which were sent in one transaction, one is there"
@@ -165,8 +163,8 @@ def destinations(one: Round, path: str) -> tuple[str, ...]:
 
 def assert_allowed(one: Round) -> None:
     """The judge finds an order of all that was asked in which each answer was allowed."""
-    observability = observability_from(Clock.REAL, SLACK, OVER_AMQP.of_broker)
-    profile = profile_for(load(), partitions=16)
+    observability = v.observability_from(v.Clock.REAL, SLACK, OVER_AMQP.of_broker)
+    profile = v.profile_for(load(), partitions=16)
     found = judged(one.events, profile, observability)
     assert found.violation is None, found.violation
     assert not found.exhausted

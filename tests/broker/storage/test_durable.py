@@ -17,6 +17,7 @@ from azure.servicebus.management import AccessRights, AuthorizationRule, SqlRule
 from proton.utils import BlockingConnection
 from work import PATIENCE, until
 
+from busproof import vocabulary as v
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
@@ -24,8 +25,6 @@ from busproof.broker.core import Hub
 from busproof.broker.storage.startup import Keeping
 from busproof.cli.main import main
 from busproof.spec import load
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.profile import profile_for
 
 from ..conftest import Served, administration, launched, running
 from ..test_sdk_queues import emptied
@@ -253,8 +252,8 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
 
     async def disabled(*, first: bool) -> dict[str, str]:
         keeping = Keeping(tmp_path / "store")
-        made = Bus(profile_for(load()))
-        made.ask(CreateQueue(queue="q"), "c")
+        made = Bus(v.profile_for(load()))
+        made.ask(v.CreateQueue(queue="q"), "c")
         hub = Hub(keeping.bus(Configuration(), lambda: made, {}), Keys(()))
         saver = keeping.attach(hub, lambda: None)
         if first:

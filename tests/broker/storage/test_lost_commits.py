@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.broker.storage.progress import ALL, RECORD
 from busproof.broker.storage.store import Store
 from busproof.errors import UsageError
-from busproof.vocabulary.commands import CreateQueue, Send
-from busproof.vocabulary.messages import Message
 
 from .test_store import Writing, held
 
@@ -24,12 +23,12 @@ SIZE_OF_FRAME = 24 + 4_096
 def killed(tmp_path: Path) -> Path:
     """A store of 20 messages in one partition as a kill leaves it, its logs beside its files."""
     writing = Writing(tmp_path / "store")
-    writing.ask(CreateQueue(queue="q", partitioned=False))
+    writing.ask(v.CreateQueue(queue="q", partitioned=False))
     store = Store(writing.folder)
     writing.written(store)
     shutil.copytree(writing.folder, tmp_path / "first")
     for number in range(20):
-        writing.ask(Send(queue="q", message=Message(body=f"m{number}")))
+        writing.ask(v.Send(queue="q", message=v.Message(body=f"m{number}")))
         writing.written(store)
     shutil.copytree(writing.folder, tmp_path / "killed")
     store.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
@@ -20,9 +21,6 @@ from busproof.broker.storage.startup import Keeping
 from busproof.broker.storage.store import Store
 from busproof.errors import ConformanceError, UsageError
 from busproof.spec import load
-from busproof.vocabulary.commands import CreateQueue, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.profile import profile_for
 
 Tried = Callable[[Hub, Saver], Coroutine[None, None, None]]
 
@@ -32,8 +30,8 @@ def on(folder: Path, tried: Tried, *, synced: bool = False) -> Keeping:
 
     async def trying() -> Keeping:
         keeping = Keeping(folder, synced=synced)
-        bus = Bus(profile_for(load()))
-        bus.ask(CreateQueue(queue="q"), "c")
+        bus = Bus(v.profile_for(load()))
+        bus.ask(v.CreateQueue(queue="q"), "c")
         hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), Keys(()))
         saver = keeping.attach(hub, lambda: None)
         try:
@@ -47,7 +45,7 @@ def on(folder: Path, tried: Tried, *, synced: bool = False) -> Keeping:
 
 
 def send(hub: Hub, body: str) -> None:
-    assert hub.bus.ask(Send(queue="q", message=Message(body=body)), "c").refused is None
+    assert hub.bus.ask(v.Send(queue="q", message=v.Message(body=body)), "c").refused is None
 
 
 def held(folder: Path) -> int:

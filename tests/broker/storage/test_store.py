@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from busproof import vocabulary as v
 from busproof.broker.amqp.messages import Content
 from busproof.broker.bus import Bus
 from busproof.broker.payloads import Contents
@@ -21,11 +22,6 @@ from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.errors import UsageError
 from busproof.model import Namespace, new_namespace
 from busproof.spec import load
-from busproof.vocabulary.commands import CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Received
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import ReceiveMode
 
 
 class Cut(Exception):
@@ -33,7 +29,7 @@ class Cut(Exception):
 
 
 def empty() -> Namespace:
-    return new_namespace(profile_for(load(), partitions=4))
+    return new_namespace(v.profile_for(load(), partitions=4))
 
 
 @attrs.define
@@ -41,7 +37,9 @@ class Writing:
     """A bus and its store, which is written when the test says so."""
 
     folder: Path
-    bus: Bus = attrs.field(factory=lambda: Bus(profile_for(load(), partitions=4), clock="virtual"))
+    bus: Bus = attrs.field(
+        factory=lambda: Bus(v.profile_for(load(), partitions=4), clock="virtual")
+    )
     log: ChangeLog = attrs.field(init=False)
     number: int = 0
 
@@ -85,13 +83,13 @@ def forwarding(tmp_path: Path) -> Iterator[Writing]:
     """A queue that forwards to another, the commits of both written."""
     writing = Writing(tmp_path / "store")
     writing.ask(
-        CreateQueue(queue="there"),
-        CreateQueue(queue="aside"),
-        CreateQueue(queue="here", forward_to="there"),
+        v.CreateQueue(queue="there"),
+        v.CreateQueue(queue="aside"),
+        v.CreateQueue(queue="here", forward_to="there"),
     )
     store = Store(writing.folder)
     writing.written(store)
-    writing.ask(*(Send(queue="aside", message=Message(body=f"a{n}")) for n in range(4)))
+    writing.ask(*(v.Send(queue="aside", message=v.Message(body=f"a{n}")) for n in range(4)))
     writing.written(store)
     store.close()
     yield writing
@@ -118,9 +116,9 @@ def test_change_to_several_databases_is_kept_whole_or_not_at_all(
     """However far the writing came: a batch that goes to all partitions, and with it the rest."""
     before = held(forwarding.folder)
     bus = forwarding.bus
-    batch = [Send(queue="here", message=Message(body=f"b{n}")) for n in range(6)]
+    batch = [v.Send(queue="here", message=v.Message(body=f"b{n}")) for n in range(6)]
     assert bus.ask_all(batch, "c")[-1].refused is None
-    take = Receive(queue="aside", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    take = v.Receive(queue="aside", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     assert bus.wait_for(take, "c") is not None
     changes = forwarding.changes()
     assert changes.spans
@@ -141,14 +139,14 @@ def test_change_to_several_databases_is_kept_whole_or_not_at_all(
 def test_a_move_that_was_completed_once_is_not_done_again(forwarding: Writing) -> None:
     """It stays in the namespace's database until the next one is written there."""
     store = Store(forwarding.folder)
-    batch = [Send(queue="here", message=Message(body=f"b{n}")) for n in range(4)]
+    batch = [v.Send(queue="here", message=v.Message(body=f"b{n}")) for n in range(4)]
     forwarding.bus.ask_all(batch, "c")
     forwarding.written(store)
-    take = Receive(queue="there", mode=ReceiveMode.RECEIVE_AND_DELETE)
+    take = v.Receive(queue="there", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     for _ in range(4):
         answer = forwarding.bus.wait_for(take, "c")
         assert answer is not None
-        assert isinstance(answer.outcome, Received)
+        assert isinstance(answer.outcome, v.Received)
         changes = forwarding.log.changes(9, 0, Contents(), {})
         assert not changes.spans
         store.begin(changes)
@@ -259,7 +257,7 @@ def test_write_that_does_not_fit_is_repeated_once_there_is_space(
 ) -> None:
     """All of it, whichever database was full."""
     store = Store(forwarding.folder)
-    forwarding.ask(*(Send(queue="aside", message=Message(body=f"c{n}")) for n in range(4)))
+    forwarding.ask(*(v.Send(queue="aside", message=v.Message(body=f"c{n}")) for n in range(4)))
     changes = forwarding.changes()
     store.begin(changes)
     commit, failing = Database.commit, ["partition-2.db"]
@@ -289,7 +287,7 @@ def test_a_database_that_may_not_grow_says_that_it_is_full(forwarding: Writing) 
         assert [(pages,)] == list(store.rows(place, f"PRAGMA max_page_count = {pages}"))
     before = held_by(forwarding)
     forwarding.ask(
-        *(Send(queue="aside", message=Message(body=f"d{n}" + "x" * 9000)) for n in range(4))
+        *(v.Send(queue="aside", message=v.Message(body=f"d{n}" + "x" * 9000)) for n in range(4))
     )
     with pytest.raises(Full):
         store.begin(forwarding.changes())
@@ -310,7 +308,7 @@ def test_a_store_that_cannot_be_written_is_called_read_only(forwarding: Writing)
     """Not damaged; it may be on a file system that was mounted so."""
     store = Store(forwarding.folder)
     store._databases[NAMESPACE]._sqlite.execute("PRAGMA query_only = 1")
-    forwarding.ask(CreateQueue(queue="more"))
+    forwarding.ask(v.CreateQueue(queue="more"))
     changes = forwarding.changes()
     with pytest.raises(UsageError, match=r"namespace\.db is read-only for the broker"):
         store.begin(changes)
@@ -334,7 +332,7 @@ def test_a_text_that_says_nothing_known_is_an_error() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             read(text, body=None)
-    assert Message(body="a") == read(encode_value(Message(body="a")))
+    assert v.Message(body="a") == read(encode_value(v.Message(body="a")))
 
 
 @pytest.mark.parametrize(
