@@ -20,11 +20,7 @@ from .test_sdk_queues import emptied, sent
 
 pytestmark = pytest.mark.slow
 
-LOGIN = {
-    "user": "RootManageSharedAccessKey",
-    "password": "SAS_KEY_VALUE",
-    "allowed_mechs": "PLAIN",
-}
+LOGIN = {"user": "RootManageSharedAccessKey", "password": "SAS_KEY_VALUE", "allowed_mechs": "PLAIN"}
 
 
 @contextmanager

@@ -142,9 +142,7 @@ def comparison(runs, catalogue) -> Comparison:
         runs=runs,
         catalogue=catalogue,
         evidence=shown,
-        fates={
-            "mismatch-accepted": Fate(id="mismatch-accepted", rule="KEY-08", result="killed"),
-        },
+        fates={"mismatch-accepted": Fate(id="mismatch-accepted", rule="KEY-08", result="killed")},
         entries=(
             entry_of(better, catalogue, "2026-11-20T04:00Z", "a1"),
             entry_of(runs[1], catalogue, "2026-11-21T04:00Z", "b2"),

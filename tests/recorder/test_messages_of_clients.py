@@ -3,10 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from azure.servicebus import (
-    NEXT_AVAILABLE_SESSION,
-    ServiceBusReceiveMode,
-)
+from azure.servicebus import NEXT_AVAILABLE_SESSION, ServiceBusReceiveMode
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.exceptions import SessionCannotBeLockedError
 from azure.servicebus.management import SqlRuleFilter

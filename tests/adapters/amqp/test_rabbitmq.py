@@ -20,10 +20,7 @@ from busproof.spec import load
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 """Debian's, without the script around it that wants a system service."""
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.needs("rabbitmq"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.needs("rabbitmq")]
 
 
 def free_port() -> int:

@@ -83,10 +83,7 @@ def test_an_address_may_be_of_a_broker_without_the_dialect() -> None:
         (f"{REAL};TransportType=AmqpWebSockets", ("bus.example.net", 5671, True)),
         (f"{REAL};OperationTimeout=00:01:00;EntityPath=q", ("bus.example.net", 5671, True)),
         (EMULATOR.replace("localhost", "[::1]"), ("::1", 5673, False)),
-        (
-            f"SharedAccessKeyName=root;SharedAccessKey={SECRET};Endpoint=sb://h/",
-            ("h", 5671, True),
-        ),
+        (f"SharedAccessKeyName=root;SharedAccessKey={SECRET};Endpoint=sb://h/", ("h", 5671, True)),
     ],
 )
 def test_connection_string_is_taken_as_clients_print_it(

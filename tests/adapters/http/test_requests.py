@@ -74,10 +74,7 @@ def test_a_lock_is_kept_settled_and_lost(ask: Ask, queue: str) -> None:
             v.Send(queue="q", message=v.Message(body="a", session_id="s", partition_key="k")),
             v.Error.INVALID_OPERATION,
         ),
-        (
-            v.Send(queue="q", message=v.Message(body="x" * 300_000)),
-            v.Error.MESSAGE_TOO_LARGE,
-        ),
+        (v.Send(queue="q", message=v.Message(body="x" * 300_000)), v.Error.MESSAGE_TOO_LARGE),
     ],
 )
 def test_refusals_have_their_errors(ask: Ask, command: v.Command, error: v.Error) -> None:

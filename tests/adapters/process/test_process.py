@@ -120,10 +120,7 @@ MISBEHAVIOUR = [
     ),
     (["hello", "say", HELLO + '[],"slack":-1}}'], "hello.slack is -1, and must be >= 0"),
     (["hello", "say", HELLO + '[],"clock":"sun"}}'], 'hello.clock is "sun", and must be one of'),
-    (
-        ["command", "say-and-exit", '{"id":3'],
-        "ended with exit code 0 in the middle of a line b",
-    ),
+    (["command", "say-and-exit", '{"id":3'], "ended with exit code 0 in the middle of a line b"),
     (["command", "add", '{"id":3}'], "wrote a line that nobody asked for, '{\"id\":3}': it"),
     (["hello", "add", "x"], "wrote a line that nobody asked for, 'x': it must write one line for"),
     ("start flood-lines", "wrote a line that nobody asked for, "),

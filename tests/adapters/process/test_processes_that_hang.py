@@ -28,10 +28,7 @@ def test_to_start_may_take_longer_than_to_answer(make: Make) -> None:
 
 
 HANGING = [
-    (
-        "hello hang",
-        "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --",
-    ),
+    ("hello hang", "did not answer request 1 (hello) within 0.3 s: it must flush each answer; --"),
     ("command hang", "did not answer request 3 (Peek) within 0.3 s: it must flush each answer"),
     ("command hang-with-family", "did not answer request 3 (Peek) within 0.3 s"),
     ("command say-and-hang {", "request 3 (Peek) within 5 s: its line has no end, '{'"),

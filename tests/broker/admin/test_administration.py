@@ -13,10 +13,7 @@ from azure.core.exceptions import (
 )
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus import ServiceBusSubQueue
-from azure.servicebus.exceptions import (
-    MessagingEntityDisabledError,
-    ServiceBusAuthenticationError,
-)
+from azure.servicebus.exceptions import MessagingEntityDisabledError, ServiceBusAuthenticationError
 from azure.servicebus.management import (
     AccessRights,
     AuthorizationRule,
@@ -99,10 +96,7 @@ def test_forwarding_is_changed_and_ended(
         admin.create_queue(f"{name}{each}")
     queue = admin.create_queue(name, forward_to=f"{name}TARGET")
     address = f"sb://{served.admin.removeprefix('http://')}/{name}"
-    assert (f"{address}Target", None) == (
-        queue.forward_to,
-        queue.forward_dead_lettered_messages_to,
-    )
+    assert (f"{address}Target", None) == (queue.forward_to, queue.forward_dead_lettered_messages_to)
     queue.forward_to, queue.forward_dead_lettered_messages_to = None, f"{name}grave"
     admin.update_queue(queue)
     properties = admin.get_queue(name)

@@ -3,14 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from azure.core.exceptions import (
-    HttpResponseError,
-    ResourceNotFoundError,
-)
+from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus.exceptions import (
-    MessagingEntityDisabledError,
-)
+from azure.servicebus.exceptions import MessagingEntityDisabledError
 from azure.servicebus.management import (
     CorrelationRuleFilter,
     ServiceBusAdministrationClient,
@@ -139,10 +134,7 @@ def test_parameters_stand_for_constants(
         filter=SqlRuleFilter(expression, parameters=known),
         action=SqlRuleAction("SET seen = @x", parameters={"@x": "yes"}),
     )
-    assert (expression, "SET seen = @x") == (
-        rule.filter.sql_expression,
-        rule.action.sql_expression,
-    )
+    assert (expression, "SET seen = @x") == (rule.filter.sql_expression, rule.action.sql_expression)
     parameters = dict(admin.get_rule(name, "s", "r").filter.parameters)
     assert known == {**parameters, "@d": parameters["@d"].replace(tzinfo=UTC)}
     fits = {"a": "it's", "b": 0.5, "c": True, "d": moment, "e": 40, "f": "other"}

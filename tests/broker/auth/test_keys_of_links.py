@@ -47,10 +47,7 @@ def test_a_link_ends_with_the_token_that_it_needs() -> None:
 @pytest.mark.slow
 def test_links_for_management_end_with_their_token_too() -> None:
     """And nobody has them who has no token for the entity."""
-    with (
-        inside(CreateQueue(queue="q")) as served,
-        raw.anonymous(served.broker.port) as connection,
-    ):
+    with inside(CreateQueue(queue="q")) as served, raw.anonymous(served.broker.port) as connection:
         for attach in (connection.create_sender, connection.create_receiver):
             with pytest.raises(LinkDetached, match="unauthorized-access"):
                 attach("q/$management")
@@ -68,10 +65,7 @@ def test_links_for_management_end_with_their_token_too() -> None:
 @pytest.mark.slow
 def test_a_token_for_an_entity_that_is_not_there_is_refused() -> None:
     """With 404, but only if it permits something: a client without rights learns nothing."""
-    with (
-        inside(CreateQueue(queue="q")) as served,
-        raw.anonymous(served.broker.port) as connection,
-    ):
+    with inside(CreateQueue(queue="q")) as served, raw.anonymous(served.broker.port) as connection:
         for path, status in (
             *(("", 202), ("q", 202), ("Q/$management", 202), ("q/$DeadLetterQueue", 202)),
             *(("nowhere", 404), ("nowhere/$management", 404), ("q/subscriptions/s", 404)),

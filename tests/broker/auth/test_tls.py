@@ -196,10 +196,7 @@ def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files
     ("version", "comes"), [(ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True)]
 )
 def test_tls_below_1_2_is_refused(
-    secured: Secured,
-    files: Files,
-    version: ssl.TLSVersion,
-    comes: bool,
+    secured: Secured, files: Files, version: ssl.TLSVersion, comes: bool
 ) -> None:
     """Even if the client would take it with its weakest ciphers."""
     context = ssl.create_default_context(cafile=str(files.authority))

@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus.management import (
-    ServiceBusAdministrationClient,
-    SqlRuleAction,
-    SqlRuleFilter,
-)
+from azure.servicebus.management import ServiceBusAdministrationClient, SqlRuleAction, SqlRuleFilter
 
 from ..conftest import Served
 from ..test_sdk_queues import taken

@@ -27,16 +27,7 @@ from busproof.broker.core import Hub
 
 from .. import raw
 
-__all__ = [
-    "KEY",
-    "NAME",
-    "Wire",
-    "conversation",
-    "frames_of",
-    "met",
-    "odd_conversation",
-    "seeking",
-]
+__all__ = ["KEY", "NAME", "Wire", "conversation", "frames_of", "met", "odd_conversation", "seeking"]
 
 NAME, KEY = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
 SLOW: Final = 65_536

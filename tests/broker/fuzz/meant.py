@@ -171,11 +171,7 @@ REQUESTS: Final[dict[str, dict[str, bytes]]] = {
     "renew-session-lock": {"session-id": f.text("s")},
     "get-session-state": {"session-id": f.text("s")},
     "set-session-state": {"session-id": f.text("s"), "session-state": f.binary(b"state")},
-    "get-message-sessions": {
-        "last-updated-time": f.NULL,
-        "skip": f.uint(0),
-        "top": f.uint(1),
-    },
+    "get-message-sessions": {"last-updated-time": f.NULL, "skip": f.uint(0), "top": f.uint(1)},
     "add-rule": {"rule-name": f.text("r"), "rule-description": f.mapped()},
     "remove-rule": {"rule-name": f.text("r")},
     "enumerate-rules": {"skip": f.uint(0), "top": f.uint(1)},

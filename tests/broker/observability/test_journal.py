@@ -88,12 +88,7 @@ def test_log_has_events_but_no_secrets(start: Start, tmp_path: Path) -> None:
     assert connections == {
         each["connection"] for each in entries if each["event"] == "disconnected"
     }
-    assert {
-        "token-taken",
-        "connection-opened",
-        "link-attached",
-        "link-ended",
-    } <= set(events)
+    assert {"token-taken", "connection-opened", "link-attached", "link-ended"} <= set(events)
     refusals = [each for each in entries if each["event"] == "link-refused"]
     assert {"amqp:unauthorized-access"} == {each["condition"] for each in refusals}
     missing, wrong = [each for each in entries if each["event"] == "token-refused"]
@@ -171,9 +166,7 @@ def test_a_file_that_can_be_written_again_is(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.slow
-def test_a_broker_within_a_program_logs_where_that_does(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_broker_within_a_program_logs_where_that_does(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "busproof.broker"), embedded() as bus:
         bus.queue("orders")
         with embedded_client(bus) as found, found.get_queue_sender("orders") as sender:

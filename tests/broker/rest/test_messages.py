@@ -138,11 +138,7 @@ def test_a_batch_comes_as_it_was_sent(http: Speaker) -> None:
     first, second, third = (http.take("q") for _ in range(3))
     assert [b"a", "ü".encode(), b""] == [each.body for each in (first, second, third)]
     assert 60.0 == first.broker["TimeToLive"]
-    assert ("1.5", "true", "null") == (
-        second.headers["n"],
-        third.headers["y"],
-        third.headers["z"],
-    )
+    assert ("1.5", "true", "null") == (second.headers["n"], third.headers["y"], third.headers["z"])
 
 
 def test_a_batch_is_taken_whole_or_not_at_all(http: Speaker) -> None:

@@ -26,9 +26,7 @@ def said(instruction: str) -> list[str]:
     return words
 
 
-def test_container_refuses_the_well_known_key(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_container_refuses_the_well_known_key(capfd: pytest.CaptureFixture[str]) -> None:
     """Unless an option asks for it: other containers can reach it, whatever ports are published."""
     name, *options = said("ENTRYPOINT")
     assert BUSPROOF == name

@@ -164,11 +164,7 @@ def test_descriptions_are_there_after_a_kill_as_clients_wrote_them(
     with administration(served) as admin:
         queue, after = admin.get_queue("described"), admin.get_queue_runtime_properties("described")
         (kept,) = queue.authorization_rules or ()
-        assert ("mine", "reader", "first") == (
-            queue.user_metadata,
-            kept.key_name,
-            kept.primary_key,
-        )
+        assert ("mine", "reader", "first") == (queue.user_metadata, kept.key_name, kept.primary_key)
         assert (before.created_at_utc, before.updated_at_utc) == (
             after.created_at_utc,
             after.updated_at_utc,

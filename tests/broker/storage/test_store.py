@@ -155,9 +155,7 @@ def test_a_move_that_was_completed_once_is_not_done_again(forwarding: Writing) -
     assert held(forwarding.folder)["there"] == []
 
 
-def test_rows_of_a_deleted_entity_belong_to_no_other_entity(
-    forwarding: Writing,
-) -> None:
+def test_rows_of_a_deleted_entity_belong_to_no_other_entity(forwarding: Writing) -> None:
     """Its rows may be there for a while after the entity."""
     store = Store(forwarding.folder)
     store.begin(
