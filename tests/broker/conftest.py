@@ -9,7 +9,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from azure.servicebus.management import ServiceBusAdministrationClient
 from preloaded import popen
 from work import PATIENCE
 
+FREE = ("--port", "0", "--admin-port", "0")
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 
 SETTINGS: dict[str, Any] = {"retry_total": 0, "socket_timeout": 0.05}
@@ -123,6 +125,25 @@ class Served:
         """Where it speaks AMQP."""
         return int(re.search(r":(\d+);", self.connection_string)[1])
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that it has."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether it says so."""
+        return bool(self.ask("/health")["status"] == "healthy")
+
+
+def written(folder: Path, **namespace: Any) -> str:
+    """The path of a configuration with these entities."""
+    path = folder / "Config.json"
+    said = {"UserConfig": {"Namespaces": [{"Name": "n", **namespace}]}}
+    path.write_text(json.dumps(said), encoding="utf-8")
+    return str(path)
+
 
 def launched(*options: str) -> Any:
     """`busproof serve` with these options, as a process."""
@@ -148,6 +169,17 @@ def running(process: "subprocess.Popen[str]") -> Served:
     assert admin is not None
     assert endpoint is not None
     return Served(process, endpoint[0], f"http://{admin[1]}", said)
+
+
+@contextmanager
+def serving(*options: str, ports: Sequence[str] = FREE) -> Iterator[Served]:
+    """A broker of the test's own, at ports that are free; it ends without a warning."""
+    process = launched(*ports, *options)
+    try:
+        yield running(process)
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE)
 
 
 Start = Callable[..., Served]
@@ -197,8 +229,7 @@ def start(config: Path) -> Iterator[Start]:
     processes = []
 
     def started(*options: str) -> Served:
-        free = ("--port", "0", "--admin-port", "0", "--control")
-        process = launched(*free, "--config", str(config), *options)
+        process = launched(*FREE, "--control", "--config", str(config), *options)
         processes.append(process)
         return running(process)
 

@@ -1,4 +1,4 @@
-"""A broker in a thread of the test's own process, whose inside the test can reach."""
+"""Brokers of the test's own process: without sockets, or in a thread, whose inside it can reach."""
 
 import asyncio
 import threading
@@ -12,7 +12,8 @@ from work import PATIENCE
 
 from busproof.broker.admin.endpoint import Administration
 from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
 from busproof.broker.event_loop import run
 from busproof.broker.http_port import serve_http
@@ -22,7 +23,25 @@ from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import SETTINGS
 
-__all__ = ["Inside", "inside"]
+__all__ = ["Inside", "bus_of", "configured", "hub_of", "inside"]
+
+
+def configured(*created: Created, **fields: Any) -> Configuration:
+    """A configuration with these entities."""
+    found = Configuration(**fields)
+    found.created += created
+    found.places |= dict.fromkeys(created, "here")
+    return found
+
+
+def bus_of(*created: Created, **options: Any) -> Bus:
+    """A bus with these entities."""
+    return bus_for(configured(*created), **options)
+
+
+def hub_of(*created: Created, **options: Any) -> Hub:
+    """A broker without sockets that has these entities; a loop has to run."""
+    return Hub(bus_of(*created, **options), Keys(Configuration().keys))
 
 
 @attrs.frozen
@@ -52,12 +71,8 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
     running: list[tuple[Broker, asyncio.AbstractEventLoop]] = []
 
     async def serve() -> None:
-        configuration = Configuration()
-        for each in queues:
-            configuration.created.append(each)
-            configuration.places[each] = "here"
-        bus = bus_for(configuration, policy=policy)
-        keys = Keys(configuration.keys)
+        bus = bus_of(*queues, policy=policy)
+        keys = Keys(Configuration().keys)
         places = Places(host="127.0.0.1", port=0, admin_port=0)
         some = Limits(**limits)
 

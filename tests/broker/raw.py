@@ -17,6 +17,7 @@ from work import PATIENCE
 __all__ = [
     "AMQP",
     "ANONYMOUS",
+    "LOGIN",
     "OPEN",
     "OUTCOME",
     "SASL",
@@ -24,6 +25,7 @@ __all__ = [
     "claimed",
     "connected",
     "greeted",
+    "logged_in",
     "put_token",
     "quote_plus",
     "signature",
@@ -37,6 +39,11 @@ ANONYMOUS: Final = (
     b"\x00\x00\x00\x1b\x02\x01\x00\x00\x00\x53\x41\xc0\x0e\x02\xa3\x09ANONYMOUS\xa0\x00"
 )
 OUTCOME: Final = b"\x00\x53\x44"
+LOGIN: Final = {
+    "user": "RootManageSharedAccessKey",
+    "password": "SAS_KEY_VALUE",
+    "allowed_mechs": "PLAIN",
+}
 OPEN: Final = b"\x00\x00\x00\x11\x02\x00\x00\x00\x00\x53\x10\xc0\x04\x01\xa1\x01c"
 
 
@@ -61,6 +68,11 @@ def connected(port: int, **options: Any) -> Iterator[BlockingConnection]:
         yield connection
     finally:
         connection.close()
+
+
+def logged_in(port: int) -> Any:
+    """A connection of who may do all."""
+    return connected(port, **LOGIN)
 
 
 def anonymous(port: int) -> Any:

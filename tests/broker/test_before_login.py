@@ -19,17 +19,16 @@ from work import PATIENCE, until
 from busproof.broker.amqp.websocket import WebSocket
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.configuration.emulator import Configuration
-from busproof.broker.core import Hub
 from busproof.broker.http_requests import Answer, make_handler
 from busproof.broker.server import Places, bus_for, start_broker
 from busproof.broker.tls import Handshakes
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
-from .conftest import Served, launched, running
+from .conftest import Served, serving
 from .fuzz import frames as f
 from .fuzz import fuzzing
-from .inside import inside
+from .inside import hub_of, inside
 from .test_limits_of_clients import connected, send
 
 GROWS: Final = 1.3
@@ -52,8 +51,7 @@ class Secured:
 
     @property
     def memory(self) -> int:
-        status = Path(f"/proc/{self.served.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+        return self.served.memory
 
 
 def free_port() -> int:
@@ -66,10 +64,8 @@ def free_port() -> int:
 def secured(tmp_path: Path) -> Iterator[Secured]:
     authority, ports = tmp_path / "authority.pem", {name: free_port() for name in PORTS}
     options = [f"--{name}={port}" for name, port in ports.items()]
-    process = launched(*options, "--tls", str(authority))
-    yield Secured(running(process), ports, ssl.create_default_context(cafile=str(authority)))
-    process.kill()
-    process.wait(PATIENCE)
+    with serving("--tls", str(authority), ports=options) as served:
+        yield Secured(served, ports, ssl.create_default_context(cafile=str(authority)))
 
 
 def visit(secured: Secured, port: int, clients: int, says: bytes | None) -> None:
@@ -148,14 +144,6 @@ def test_stranger_makes_room_for_another_connection() -> None:
         assert send(first, b"still there")
 
 
-def hub() -> Hub:
-    configuration = Configuration()
-    queue = CreateQueue(queue="q")
-    configuration.created.append(queue)
-    configuration.places[queue] = "here"
-    return Hub(bus_for(configuration), Keys(configuration.keys))
-
-
 def left_behind(act: Callable[[], None]) -> Counter[str]:
     """The kinds of objects that only the garbage collector would free.
 
@@ -185,7 +173,7 @@ def test_connection_that_has_ended_is_freed_at_once(says: bytes, over: str) -> N
     """Without the garbage collector, which looks rarely in a broker of many messages."""
 
     async def come_and_go() -> Counter[str]:
-        of_all = hub()
+        of_all = hub_of(CreateQueue(queue="q"))
 
         def act() -> None:
             connection = fuzzing.Connection(of_all, 1, fuzzing.attach)

@@ -13,8 +13,7 @@ from work import PATIENCE, in_passes, seconds_of_process
 from busproof.broker.bounds import LAST_MOMENT, NUMBERS, check_bound, number_in
 
 from . import raw
-from .conftest import Served, launched, running
-from .test_wire import LOGIN
+from .conftest import Served, serving, written
 
 EDGES: Final = (
     *(0, 1, -1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1, 2**32, 2**32 + 1),
@@ -35,13 +34,10 @@ LOOP: Final = 10_000
 def durable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A broker with a store."""
     folder: Path = tmp_path_factory.mktemp("bounds")
-    config = folder / "Config.json"
-    config.write_text('{"UserConfig": {"Namespaces": [{"Name": "n", "Queues": [{"Name": "q"}]}]}}')
-    options = ("--config", str(config), "--store", str(folder / "store"), "--clock", "virtual")
-    process = launched("--port", "0", "--admin-port", "0", "--control", *options)
-    yield running(process)
-    process.kill()
-    process.wait(PATIENCE)
+    config = written(folder, Queues=[{"Name": "q"}])
+    options = ("--config", config, "--store", str(folder / "store"), "--clock", "virtual")
+    with serving("--control", *options) as served:
+        yield served
 
 
 def rejection(sender: BlockingSender, message: Message) -> str | None:
@@ -60,7 +56,8 @@ def annotated(name: str, value: Any) -> Message:
 class Asker:
     """The two links of a client that asks the management of an entity."""
 
-    def __init__(self, connection: BlockingConnection, path: str = "q") -> None:
+    def __init__(self, connection: BlockingConnection, path: str = "q", notes: Any = None) -> None:
+        self._notes = notes
         self._receiver = connection.create_receiver(f"{path}/$management", credit=100)
         self._sender = connection.create_sender(f"{path}/$management")
 
@@ -73,7 +70,13 @@ class Asker:
         """Send requests, and do not wait for the answers."""
         properties = {"operation": f"com.microsoft:{operation}"}
         for body in bodies:
-            self._sender.link.send(Message(body=body, properties=properties, id="asked"))
+            asked = Message(body, properties=properties, annotations=self._notes, id="asked")
+            self._sender.link.send(asked)
+
+    def replied(self, operation: str, body: Any) -> Message:
+        """What answers a request."""
+        self.say(operation, body)
+        return self.reply()
 
     def reply(self) -> Message:
         """The next answer."""
@@ -87,7 +90,7 @@ class Asker:
 
 def serves(served: Served) -> None:
     """Insist that another client can send and peek, and that the broker does not loop."""
-    with raw.connected(served.port, **LOGIN) as other:
+    with raw.logged_in(served.port) as other:
         assert rejection(other.create_sender("q"), Message(b"another", inferred=True)) is None
         peek = {"from-sequence-number": 0, "message-count": 100}
         status, said = Asker(other).ask("peek-message", peek)
@@ -100,7 +103,7 @@ def serves(served: Served) -> None:
 def test_annotation_outside_of_its_bounds_is_refused(durable: Served, name: str) -> None:
     """With the name of the annotation; the broker goes on, with all that it stored."""
     bound = NUMBERS[name]
-    with raw.connected(durable.port, **LOGIN) as connection:
+    with raw.logged_in(durable.port) as connection:
         sender = connection.create_sender("q")
         moments = tuple(timestamp(each) for each in EDGES)
         for value in (*EDGES, *moments, *BEYOND, *WRONG, bound.least, bound.most):
@@ -117,7 +120,7 @@ def test_annotation_outside_of_its_bounds_is_refused(durable: Served, name: str)
 def test_header_and_lifetime_outside_of_their_bounds_are_refused(durable: Served) -> None:
     """Or are as good as for ever, where clients write the longest time that they know."""
     moments = (0, LAST_MOMENT, LAST_MOMENT + 1, 2**63 - 1, -(2**63), ulong(2**64 - 1))
-    with raw.connected(durable.port, **LOGIN) as connection:
+    with raw.logged_in(durable.port) as connection:
         sender = connection.create_sender("q")
         for value in (*EDGES, *BEYOND):
             for header in ([None, value], [None, None, value]):
@@ -158,7 +161,7 @@ def test_request_with_a_number_outside_of_its_bounds_is_refused(
     durable: Served, operation: str, body: dict[str, Any], names: tuple[str, ...]
 ) -> None:
     """With the name of the field; the broker goes on."""
-    with raw.connected(durable.port, **LOGIN) as connection:
+    with raw.logged_in(durable.port) as connection:
         asker = Asker(connection)
         for name in names:
             for value in (*EDGES, *BEYOND):

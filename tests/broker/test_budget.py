@@ -11,7 +11,7 @@ from proton import Message
 from work import PATIENCE
 
 from . import raw
-from .conftest import Served, launched, running
+from .conftest import Served, serving, written
 from .fuzz.frames import (
     FLOW,
     NULL,
@@ -28,13 +28,9 @@ from .fuzz.frames import (
     text,
     transfer,
 )
-from .test_costs import healthy, memory
-from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
-CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n", "Queues": [{"Name": "q"},
-    {"Name": "large"}, {"Name": "small"}, {"Name": "txn"}]}]}}"""
 MB: Final = 1_000_000
 HELD, HELD_BY_ALL = 16 * MB, 40 * MB
 BODY: Final = 200_000
@@ -45,22 +41,16 @@ ROOM: Final = 60 * MB
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A broker that holds little for clients; `large` has 100 messages, and so has `small`."""
-    (tmp_path / "Config.json").write_text(CONFIG)
-    limits = f"held={HELD}", f"held-by-all={HELD_BY_ALL}"
-    options = [part for limit in limits for part in ("--limit", limit)]
-    process = launched(
-        *("--port", "0", "--admin-port", "0", "--config", str(tmp_path / "Config.json")), *options
-    )
-    broker = running(process)
-    with raw.connected(broker.port, **LOGIN) as connection:
-        for name, size in (("large", BODY), ("small", 10)):
-            sender = connection.create_sender(name)
-            for _ in range(100):
-                sender.send(Message(b"x" * size, inferred=True))
-            sender.close()
-    yield broker
-    process.kill()
-    process.wait(PATIENCE)
+    queues = [{"Name": name} for name in ("q", "large", "small", "txn")]
+    limits = ("--limit", f"held={HELD}", "--limit", f"held-by-all={HELD_BY_ALL}")
+    with serving("--config", written(tmp_path, Queues=queues), *limits) as broker:
+        with raw.logged_in(broker.port) as connection:
+            for name, size in (("large", BODY), ("small", 10)):
+                sender = connection.create_sender(name)
+                for _ in range(100):
+                    sender.send(Message(b"x" * size, inferred=True))
+                sender.close()
+        yield broker
 
 
 def asked(number: int, body: bytes = b"", operation: str = "peek-message", count: int = 1) -> bytes:
@@ -78,8 +68,8 @@ def asked(number: int, body: bytes = b"", operation: str = "peek-message", count
 
 def serves(served: Served) -> None:
     """Others are served: what they send is accepted, and given back."""
-    assert healthy(served)
-    with raw.connected(served.port, **LOGIN) as connection:
+    assert served.is_healthy
+    with raw.logged_in(served.port) as connection:
         connection.create_sender("q").send(Message(b"still there", inferred=True))
         receiver = connection.create_receiver("q", credit=1)
         assert receiver.receive(PATIENCE).body == b"still there"
@@ -88,7 +78,7 @@ def serves(served: Served) -> None:
 
 def test_answers_to_a_shut_window_are_bounded(served: Served) -> None:
     """A client that gives credit and no window asks for far more than it takes."""
-    before = memory(served)
+    before = served.memory
     links = attach("in", 0, receives="large/$management") + attach(
         "out", 1, sends="large/$management"
     )
@@ -96,17 +86,17 @@ def test_answers_to_a_shut_window_are_bounded(served: Served) -> None:
         for number in range(600):
             client.say(asked(number, count=5))
         time.sleep(1)
-        assert memory(served) - before < HELD + ROOM
+        assert served.memory - before < HELD + ROOM
         serves(served)
 
 
 def test_messages_for_a_shut_window_are_bounded(served: Served) -> None:
     """A client that gives credit and no window is given few messages; with a window, all."""
-    before = memory(served)
+    before = served.memory
     link = attach("in", 0, receives="large", settled=True)
     with peer(served.port, begin(window=1), link, flow(2**31, window=0)) as client:
         time.sleep(1)
-        assert memory(served) - before < HELD
+        assert served.memory - before < HELD
         client.say(flow(2**31, window=2**20))
         given = 0
         while given < 100 * BODY:
@@ -170,10 +160,10 @@ def test_what_one_client_makes_the_broker_keep_is_bounded(
     served: Served, attack: Callable[[Peer], None]
 ) -> None:
     """And it is let go with the words that say so; others are served."""
-    before = memory(served)
+    before = served.memory
     with peer(served.port) as client:
         attack(client)
-        over = memory(served) - before
+        over = served.memory - before
         assert b"resource-limit" in client.said or client.read(b"resource-limit")
         serves(served)
     assert over < HELD + ROOM
@@ -181,13 +171,13 @@ def test_what_one_client_makes_the_broker_keep_is_bounded(
 
 def test_what_all_clients_make_the_broker_keep_is_bounded(served: Served) -> None:
     """Those that hold the most are let go; who holds little stays."""
-    before = memory(served)
+    before = served.memory
     with ExitStack() as stack, peer(served.port, begin(), attach("out", 0, sends="q")) as modest:
         crowd = [stack.enter_context(peer(served.port)) for _ in range(60)]
         for client in crowd:
             unfinished(client)
         time.sleep(1)
-        assert memory(served) - before < HELD_BY_ALL + ROOM
+        assert served.memory - before < HELD_BY_ALL + ROOM
         serves(served)
         modest.said = b""
         modest.say(transfer(0, described(0x75, binary(b"modest"))))

@@ -1,44 +1,36 @@
 """Ceilings of what clients may add to an entity: rules, subscriptions, the ids of sessions."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from proton import symbol
 from proton.reactor import Filter
 from proton.utils import LinkDetached
-from work import PATIENCE
 
 from . import raw
-from .conftest import Served, launched, running
+from .conftest import Served, serving, written
 from .test_bounds import Asker
 from .test_names import asked
-from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
-CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
-    "Queues": [{"Name": "s", "Properties": {"RequiresSession": true}}],
-    "Topics": [{"Name": "t", "Subscriptions": [{"Name": "a"}, {"Name": "b"}]}]}]}}"""
 TRUE: Final[dict[str, Any]] = {"true-filter": {}}
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A broker whose topics may have three rules and three subscriptions."""
-    config: Path = tmp_path_factory.mktemp("ceilings") / "Config.json"
-    config.write_text(CONFIG)
-    limits = ("--limit", "rules=3", "--limit", "subscriptions=3")
-    process = launched("--port", "0", "--admin-port", "0", "--config", str(config), *limits)
-    yield running(process)
-    process.kill()
-    process.wait(PATIENCE)
+    topic = {"Name": "t", "Subscriptions": [{"Name": "a"}, {"Name": "b"}]}
+    queue = {"Name": "s", "Properties": {"RequiresSession": True}}
+    config = written(tmp_path_factory.mktemp("ceilings"), Queues=[queue], Topics=[topic])
+    with serving("--config", config, "--limit", "rules=3", "--limit", "subscriptions=3") as served:
+        yield served
 
 
 def test_rules_of_a_topic_have_a_ceiling(served: Served) -> None:
     """Over AMQP and over HTTP, over all its subscriptions; one that goes makes room."""
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         first, second = (Asker(connection, f"t/subscriptions/{name}") for name in "ab")
         for number, asker in enumerate((first, first, second)):
             added = {"rule-name": f"r{number}", "rule-description": TRUE}
@@ -72,7 +64,7 @@ def test_ids_of_sessions_that_are_accepted_have_a_longest(served: Served) -> Non
         named = Filter({symbol("com.microsoft:session-filter"): session_id})
         connection.create_receiver("s", name=f"of {len(session_id)}", options=named)
 
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         accept("i" * 128)
         with pytest.raises(LinkDetached, match="at most 128 characters, not 129"):
             accept("i" * 129)

@@ -15,25 +15,17 @@ from work import PATIENCE, check, do_pass, measure_growth, measure_pace, process
 from busproof.broker.amqp import turns
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
-from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
-from busproof.broker.configuration.emulator import Configuration
-from busproof.broker.core import Hub
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
-from .conftest import Served, launched, running
-from .fuzz.test_fuzz import bus
-from .inside import inside
+from .conftest import Served, serving, written
+from .fuzz.test_fuzz import QUEUES
+from .inside import hub_of, inside
 from .test_bounds import Asker
-from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
-CONFIG: Final = """{"UserConfig": {"Namespaces": [{"Name": "n",
-    "Queues": [{"Name": "q"}, {"Name": "full"},
-               {"Name": "s", "Properties": {"RequiresSession": true}}],
-    "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s"}]}]}]}}"""
 LARGEST: Final = 1_100_000
 MANY_WILDCARDS: Final = "a LIKE '" + "%a" * 14 + "b'"
 LONGEST: Final = " OR ".join(["a=1"] * 140)
@@ -43,14 +35,15 @@ GENEROUS: Final = 1_000
 
 
 def costly(folder: Path) -> Iterator[Served]:
-    """A broker with a queue, a topic and a subscription, until the generator goes on."""
-    config = folder / "Config.json"
-    config.write_text(CONFIG)
-    options = ("--control", "--config", str(config), "--limit", f"message={LARGEST}")
-    process = launched("--port", "0", "--admin-port", "0", *options)
-    yield running(process)
-    process.kill()
-    process.wait(PATIENCE)
+    """A broker with queues, a topic and a subscription, until the generator goes on."""
+    sessions = {"Name": "s", "Properties": {"RequiresSession": True}}
+    config = written(
+        folder,
+        Queues=[{"Name": "q"}, {"Name": "full"}, sessions],
+        Topics=[{"Name": "t", "Subscriptions": [{"Name": "s"}]}],
+    )
+    with serving("--control", "--config", config, "--limit", f"message={LARGEST}") as served:
+        yield served
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +58,11 @@ def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
     return {"rule-name": name, "rule-description": described}
 
 
-def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=PATIENCE) as answer:
-        return bool(answer.status == 200)
-
-
 def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> None:
     """Each message is matched in linear time."""
     with (
         process_passes(served.process.pid, GENEROUS),
-        raw.connected(served.port, **LOGIN) as connection,
+        raw.logged_in(served.port) as connection,
     ):
         asker = Asker(connection, "t/subscriptions/s")
         assert 200 == asker.ask("add-rule", rule("wild", MANY_WILDCARDS))[0]
@@ -82,7 +70,7 @@ def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> No
         for _ in range(20):
             sender.send(Message(b"x", inferred=True, properties={"a": "a" * 40}))
         assert 200 == asker.ask("remove-rule", {"rule-name": "wild"})[0]
-        assert healthy(served)
+        assert served.is_healthy
 
 
 @pytest.mark.parametrize("expression", [LONGEST, NESTED])
@@ -90,7 +78,7 @@ def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: s
     """Twenty of them, each another."""
     with (
         process_passes(served.process.pid, GENEROUS),
-        raw.connected(served.port, **LOGIN) as connection,
+        raw.logged_in(served.port) as connection,
     ):
         asker = Asker(connection, "t/subscriptions/s")
         for number in range(20):
@@ -113,7 +101,7 @@ def test_expression_beyond_the_bounds_is_refused(
     served: Served, expression: str, action: str, bound: str
 ) -> None:
     """With a sentence that says which bound there is, over AMQP and over HTTP."""
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         asker = Asker(connection, "t/subscriptions/s")
         status, said = asker.ask("add-rule", rule("deep", expression, action))
     assert status == 400
@@ -131,7 +119,7 @@ def test_expression_beyond_the_bounds_is_refused(
         assert bound.encode() in answer.read()
 
 
-KEY: Final = (LOGIN["user"], LOGIN["password"])
+KEY: Final = (raw.LOGIN["user"], raw.LOGIN["password"])
 
 
 def _entry(expression: str, action: str) -> bytes:
@@ -146,12 +134,6 @@ def _entry(expression: str, action: str) -> bytes:
 
 
 MB: Final = 1_000_000
-
-
-def memory(served: Served) -> int:
-    """Bytes of memory that a broker has."""
-    status = Path(f"/proc/{served.process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
 
 def whole(body: bytes) -> bytes:
@@ -169,7 +151,7 @@ def whole(body: bytes) -> bytes:
 )
 def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None:
     """At once, not when garbage is looked for: 150 of them hold no more than a few."""
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         sender = connection.create_sender("s")
         before = 0
         for number in range(160):
@@ -179,21 +161,21 @@ def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None
             connection.wait(lambda waiting=delivery: waiting.settled, timeout=PATIENCE)
             assert delivery.remote_state == Delivery.REJECTED, kind
             delivery.settle()
-            before = before or (memory(served) if number == 9 else 0)
-    assert memory(served) - before < 15 * MB
+            before = before or (served.memory if number == 9 else 0)
+    assert served.memory - before < 15 * MB
 
 
 def test_refused_requests_are_freed(served: Served) -> None:
     """Messages that are to be scheduled, too."""
     refused = Message(b"x" * 200_000, inferred=True, id="i" * 200)
     message = {"message-id": "m", "message": bytes(refused.encode())}
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         asker = Asker(connection, "s")
         before = 0
         for number in range(160):
             assert 200 != asker.ask("schedule-message", {"messages": [message]})[0]
-            before = before or (memory(served) if number == 9 else 0)
-    assert memory(served) - before < 15 * MB
+            before = before or (served.memory if number == 9 else 0)
+    assert served.memory - before < 15 * MB
 
 
 def mapped(code: int, count: int, pairs: bytes) -> bytes:
@@ -219,7 +201,7 @@ def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> N
     """Whether it is accepted or refused, and when it is received."""
     with (
         process_passes(served.process.pid, GENEROUS),
-        raw.connected(served.port, **LOGIN) as connection,
+        raw.logged_in(served.port) as connection,
     ):
         sender = connection.create_sender("q")
         delivery = sender.link.delivery("1")
@@ -260,7 +242,7 @@ def test_burst_of_requests_gives_others_turns(monkeypatch: pytest.MonkeyPatch) -
     browse = Bus.browse
     monkeypatch.setattr(Bus, "browse", slow)
     monkeypatch.setattr(turns, "TURN", 10 * measure_pace())
-    with inside(CreateQueue(queue="q")) as broker, raw.connected(broker.broker.port, **LOGIN) as a:
+    with inside(CreateQueue(queue="q")) as broker, raw.logged_in(broker.broker.port) as a:
         asker = Asker(a)
         peek = {"from-sequence-number": 0, "message-count": 1}
         asker.say("peek-message", *[peek] * REQUESTS)
@@ -276,7 +258,7 @@ def test_burst_of_requests_gives_others_turns(monkeypatch: pytest.MonkeyPatch) -
 
 def test_peek_shows_at_most_as_many_messages_as_the_service_does(served: Served) -> None:
     """Whatever it asks for; the next one goes on behind them."""
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         sender = connection.create_sender("full")
         for _ in range(255):
             sender.send(Message(b"x", inferred=True))
@@ -299,7 +281,7 @@ def test_links_that_wait_cost_the_same_however_many_wait() -> None:
     """Each link that waits, waits again after a flow, and leaves."""
 
     async def crowd() -> None:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
 
         def wait(count: int) -> None:
             links = [Idle() for _ in range(count)]

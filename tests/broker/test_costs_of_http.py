@@ -17,7 +17,7 @@ from busproof.broker.limits import Limits
 
 from . import raw
 from .conftest import Served
-from .test_costs import GENEROUS, KEY, costly, healthy
+from .test_costs import GENEROUS, KEY, costly
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def test_body_is_not_read_without_a_token(
     with process_passes(served.process.pid, GENEROUS / 5):
         said = exchanged(served, [head(method, path, origin), *[TINY_CHUNKS] * 90])
         assert said.startswith(f"HTTP/1.1 {status} ".encode()), said[:200]
-        assert healthy(served)
+        assert served.is_healthy
 
 
 def test_body_of_many_tiny_chunks_is_refused_and_others_have_turns(served: Served) -> None:

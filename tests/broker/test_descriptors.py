@@ -1,10 +1,8 @@
 """A broker that may open few files: it refuses connections, and goes on."""
 
-import json
 import socket
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -15,8 +13,7 @@ from proton import Message
 from work import PATIENCE, process_passes, until
 
 from . import raw
-from .conftest import Served, running
-from .test_wire import LOGIN
+from .conftest import FREE, Served, running, written
 
 pytestmark = pytest.mark.slow
 
@@ -28,18 +25,15 @@ LOOP = 1_000
 @contextmanager
 def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
     """A broker that begins with these limits of open files."""
-    config = folder / "Config.json"
-    queues = [{"Name": "q"}]
-    names = {"UserConfig": {"Namespaces": [{"Name": "n", "Queues": queues}]}}
-    config.write_text(json.dumps(names))
     limited = (
         "import os, resource, sys; "
         f"resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard})); "
         "os.execv(sys.executable, [sys.executable, '-m', 'busproof', 'serve', *sys.argv[1:]])"
     )
-    options = ("--port", "0", "--admin-port", "0", "--config", str(config))
+    config = written(folder, Queues=[{"Name": "q"}])
+    options = (*FREE, "--config", config, "--store", str(folder / "store"))
     process = subprocess.Popen(
-        [sys.executable, "-c", limited, *options, "--store", str(folder / "store")],
+        [sys.executable, "-c", limited, *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -51,26 +45,21 @@ def started(soft: int, hard: int, folder: Path) -> Iterator[Served]:
         process.wait(PATIENCE)
 
 
-def healthy(served: Served) -> bool:
-    with urllib.request.urlopen(f"{served.admin}/health", timeout=PATIENCE) as answer:
-        return bool(answer.status == 200)
-
-
 def test_many_idle_connections_leave_files_for_everything_else(tmp_path: Path) -> None:
     """Health is answered, a message is stored; afterwards new clients are taken again."""
     with started(FEW, FEW, tmp_path) as served:
         assert "only 88 connections are possible" in served.said
         with process_passes(served.process.pid, LOOP):
-            with ExitStack() as crowd, raw.connected(served.port, **LOGIN) as connection:
+            with ExitStack() as crowd, raw.logged_in(served.port) as connection:
                 sender = connection.create_sender("q")
                 for _ in range(200):
                     with suppress(OSError):
                         address = ("127.0.0.1", served.port)
                         crowd.enter_context(socket.create_connection(address, timeout=PATIENCE))
                 for _ in range(5):
-                    assert healthy(served)
+                    assert served.is_healthy
                     sender.send(Message(b"stored", inferred=True))
-            with raw.connected(served.port, **LOGIN) as connection:
+            with raw.logged_in(served.port) as connection:
                 connection.create_sender("q").send(Message(b"again", inferred=True))
         served.process.terminate()
         _, said = served.process.communicate(timeout=PATIENCE)
@@ -82,7 +71,7 @@ def test_idle_http_connections_leave_files_too(tmp_path: Path) -> None:
     """The broker does not spin, and answers once they are gone."""
     with started(FEW, FEW, tmp_path) as served, process_passes(served.process.pid, LOOP):
         port = urlsplit(served.admin).port
-        with ExitStack() as crowd, raw.connected(served.port, **LOGIN) as connection:
+        with ExitStack() as crowd, raw.logged_in(served.port) as connection:
             sender = connection.create_sender("q")
             for _ in range(200):
                 with suppress(OSError):
@@ -94,7 +83,7 @@ def test_idle_http_connections_leave_files_too(tmp_path: Path) -> None:
         def is_answered() -> bool:
             # The broker may not have noticed yet that they are gone.
             with suppress(OSError):
-                return healthy(served)
+                return served.is_healthy
             return False
 
         assert until(is_answered)

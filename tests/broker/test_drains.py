@@ -7,14 +7,11 @@ from typing import Any, Final
 import pytest
 
 from busproof.broker.amqp.encoding import items
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
-from busproof.broker.core import Hub
-from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import CreateQueue
 
 from .fuzz import frames as f
 from .fuzz import fuzzing
+from .inside import hub_of
 
 pytestmark = pytest.mark.usefixtures("one_turn")
 
@@ -36,10 +33,7 @@ class Talk:
     """A client without a socket that has sent five messages to a queue and receives from it."""
 
     def __init__(self, window: int) -> None:
-        configuration, queue = Configuration(), CreateQueue(queue="q")
-        configuration.created.append(queue)
-        configuration.places[queue] = "here"
-        self.hub = Hub(bus_for(configuration), Keys(configuration.keys))
+        self.hub = hub_of(CreateQueue(queue="q"))
         self._connection, self._wire = fuzzing.met(self.hub, 1)
         self._connection.data_received(f.login() + f.opening() + f.begin(window=window))
         links = f.attach("s", 1, sends="q"), f.attach("r", 0, receives="q")

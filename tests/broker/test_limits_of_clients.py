@@ -20,21 +20,20 @@ from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .inside import Inside, inside
-from .test_wire import LOGIN
 
 QUEUE = CreateQueue(queue="q")
 
 
 @contextmanager
 def connected(served: Inside) -> Iterator[BlockingConnection]:
-    with raw.connected(served.broker.port, **LOGIN) as connection:
+    with raw.logged_in(served.broker.port) as connection:
         yield connection
 
 
 @contextmanager
 def bare(served: Inside) -> Iterator[Connection]:
     """A scripted client that reads only while it waits."""
-    text = f"amqp://{LOGIN['user']}:{LOGIN['password']}@127.0.0.1:{served.broker.port}"
+    text = f"amqp://{raw.LOGIN['user']}:{raw.LOGIN['password']}@127.0.0.1:{served.broker.port}"
     connection = Connection(target_of(f"{text}?dialect=plain"), 20)
     try:
         yield connection
@@ -196,7 +195,7 @@ def test_silent_connection_is_closed() -> None:
 
 @contextmanager
 def socket_of_one_who_logged_in(served: Inside) -> Iterator[socket.socket]:
-    said = b"\0" + LOGIN["user"].encode() + b"\0" + LOGIN["password"].encode()
+    said = b"\0" + raw.LOGIN["user"].encode() + b"\0" + raw.LOGIN["password"].encode()
     fields = b"\xa3\x05PLAIN\xa0" + bytes([len(said)]) + said
     init = b"\x00\x53\x41\xc0" + bytes([len(fields) + 1, 2]) + fields
     frame = (len(init) + 8).to_bytes(4, "big") + b"\x02\x01\x00\x00" + init

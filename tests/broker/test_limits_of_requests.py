@@ -19,7 +19,6 @@ from . import raw
 from .fuzz import frames
 from .inside import Inside, inside
 from .test_bounds import Asker
-from .test_wire import LOGIN
 
 QUEUE = CreateQueue(queue="q")
 
@@ -72,7 +71,7 @@ def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None
             },
             "schedule-message": {"messages": [{"message": b"\0"}] * count},
         }
-        with raw.connected(served.broker.port, **LOGIN) as connection:
+        with raw.logged_in(served.broker.port) as connection:
             asker = Asker(connection)
             answers = [asker.ask(operation, body)[1] for operation, body in asking.items()]
         one = frames.described(0x75, frames.binary(b"x"))
@@ -105,7 +104,7 @@ def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = No
 def test_http_has_its_limits_too() -> None:
     """Of bodies, how they are written, how long they take, and how many ask at a time."""
     nobody = b"PUT /q HTTP/1.1\r\nHost: localhost\r\n"
-    token = raw.token("http://localhost/", LOGIN["user"], LOGIN["password"])
+    token = raw.token("http://localhost/", raw.LOGIN["user"], raw.LOGIN["password"])
     head = nobody + f"Authorization: {token}\r\n".encode()
     with inside(QUEUE, http_body=1_024, http_idle=2, http_connections=2) as served:
         assert b" 200 " in spoken(served, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -17,7 +17,6 @@ from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter,
 from . import raw
 from .conftest import Served, anew
 from .test_bounds import Asker
-from .test_wire import LOGIN
 
 SPACE = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
 ENTRY = (
@@ -54,7 +53,11 @@ def asked(
         f"{served.admin}/{path}",
         data=entry.encode() if method == "PUT" else None,
         method=method,
-        headers={"Authorization": raw.token("http://127.0.0.1/", LOGIN["user"], LOGIN["password"])},
+        headers={
+            "Authorization": raw.token(
+                "http://127.0.0.1/", raw.LOGIN["user"], raw.LOGIN["password"]
+            )
+        },
     )
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
@@ -192,7 +195,7 @@ def test_rule_takes_no_other_method(punctual: Served) -> None:
 def test_rules_have_names_that_everybody_can_read(punctual: Served) -> None:
     """Over AMQP, where a text has any characters; filters of such texts are listed readably."""
     served = anew(punctual)
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         asker = Asker(connection, "topic/subscriptions/all")
 
         def add(name: str, **filtered: Any) -> int:

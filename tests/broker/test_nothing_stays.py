@@ -11,18 +11,16 @@ import pytest
 from proton import Described, Message, symbol, timestamp, ulong
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Request
 from busproof.broker.observability.decisions import Decisions
-from busproof.broker.server import bus_for
 from busproof.model import indexes
 from busproof.vocabulary.commands import CancelScheduled, CreateQueue
 
 from . import raw
 from .fuzz import fuzzing
 from .fuzz.test_meant_http import entry, rule
+from .inside import hub_of
 
 GONE: Final = "gone"
 """Part of each name that a client gives here."""
@@ -151,14 +149,11 @@ def test_no_name_stays_of_what_has_gone(policy: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(indexes, "TIDY_FROM", 0)
 
     async def visit() -> set[str]:
-        configuration = Configuration()
-        for made in (
+        queues = (
             CreateQueue(queue="q", partitioned=True),
             CreateQueue(queue="s", requires_session=True, partitioned=False),
-        ):
-            configuration.created.append(made)
-            configuration.places[made] = "here"
-        hub = Hub(bus_for(configuration, policy=policy, clock="virtual"), Keys(configuration.keys))
+        )
+        hub = hub_of(*queues, policy=policy, clock="virtual")
         for number in range(5):
             visitor = Visit(hub, number)
             await visitor.administer()

@@ -17,30 +17,22 @@ from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply, read_properties
 from busproof.broker.amqp.session_links import SessionSeeker
 from busproof.broker.amqp.unreadable import decode_completely
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.bus import Bus
-from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import ALL_DEFAULT
-from busproof.broker.server import bus_for
 
 from .fuzz import fuzzing
+from .inside import hub_of
 
 COUNT: Final = ALL_DEFAULT.at_once
 LATE: Final = timestamp(4_000_000_000_000)
 
 
-def bus() -> Bus:
-    configuration = Configuration()
-    for each in (
-        v.CreateQueue(queue="q"),
-        v.CreateQueue(queue="r", partitioned=False),
-        v.CreateQueue(queue="s", requires_session=True),
-        v.CreateQueue(queue="u", requires_session=True, partitioned=False),
-    ):
-        configuration.created.append(each)
-        configuration.places[each] = "here"
-    return bus_for(configuration)
+QUEUES: Final = (
+    v.CreateQueue(queue="q"),
+    v.CreateQueue(queue="r", partitioned=False),
+    v.CreateQueue(queue="s", requires_session=True),
+    v.CreateQueue(queue="u", requires_session=True, partitioned=False),
+)
 
 
 def answered(answer: Reply | Generator[bool, None, Reply]) -> Reply:
@@ -98,7 +90,7 @@ class Asked:
 
 def asking(act: Callable[[Asked], None]) -> None:
     async def run() -> None:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
         connection, _ = fuzzing.met(hub, 1)
         connection.permits = lambda *_: True
         act(Asked(connection))
@@ -218,7 +210,7 @@ def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
     """Its Attach and its Detach with an error are written together."""
 
     async def run() -> int:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
         client = await fuzzing.seeking(hub, "s", milliseconds=60_000)
         (seeker,) = client.connection.links.values()
         assert isinstance(seeker, SessionSeeker)

@@ -13,10 +13,7 @@ from azure.servicebus import (
 from azure.servicebus.exceptions import (
     MessageLockLostError,
     MessageNotFoundError,
-    MessageSizeExceededError,
     ServiceBusAuthenticationError,
-    ServiceBusAuthorizationError,
-    ServiceBusError,
     ServiceBusServerBusyError,
 )
 from work import PATIENCE
@@ -141,16 +138,6 @@ def test_a_large_message_comes_whole(served: Served) -> None:
         (got,) = taken(receiver)
         receiver.complete_message(got)
         assert body == b"".join(got.body)
-
-
-def test_too_large_a_message_is_refused(served: Served) -> None:
-    """As too large."""
-    with (
-        served.client() as client,
-        client.get_queue_sender("plain") as sender,
-        pytest.raises(MessageSizeExceededError),
-    ):
-        sender.send_messages(Message(b"x" * 300_000))
 
 
 def test_every_settlement_has_its_effect(served: Served, name: str) -> None:
@@ -310,36 +297,6 @@ def test_each_entity_has_a_place_for_the_dead_letters_of_transfers(served: Serve
             client.get_queue_receiver("nowhere", sub_queue=place) as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
-
-
-def test_a_right_is_one_to_send_or_to_receive(served: Served) -> None:
-    """Who has only one has not the other."""
-    with served.client_of("sender", "mouth") as client:
-        client.get_queue_sender("plain").send_messages(Message("from the sender"))
-        with (
-            pytest.raises(ServiceBusAuthorizationError),
-            client.get_queue_receiver("plain") as receiver,
-        ):
-            receiver.receive_messages(1, max_wait_time=1)
-    with served.client_of("listener", "ears") as client:
-        with client.get_queue_receiver("plain") as receiver:
-            (got,) = taken(receiver)
-            assert "from the sender" == str(got)
-            receiver.complete_message(got)
-        with pytest.raises(ServiceBusAuthorizationError):
-            client.get_queue_sender("plain").send_messages(Message("never"))
-
-
-def test_keys_that_conflict_are_refused_by_the_service(served: Served) -> None:
-    """The client's own check is gone round by setting what it has checked."""
-    message = Message("torn", session_id="s", partition_key="s")
-    message._raw_amqp_message.annotations[b"x-opt-partition-key"] = "other"
-    with (
-        served.client() as client,
-        client.get_queue_sender("parted") as sender,
-        pytest.raises(ServiceBusError, match="KEY-08"),
-    ):
-        sender.send_messages(message)
 
 
 def test_a_key_whose_partition_is_down_is_refused_until_it_is_up(served: Served, name: str) -> None:

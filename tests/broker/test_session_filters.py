@@ -8,7 +8,6 @@ from proton.reactor import Filter
 
 from . import raw
 from .conftest import Served
-from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +25,7 @@ def test_session_is_named_in_the_form_in_which_it_was_asked_for(
     def form(value: str | None) -> Any:
         return value if descriptor is None else Described(descriptor, value)
 
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         connection.create_sender("sessions").send(Message(b"waits", group_id=name))
         wanted = Filter({NAME: form(name if is_named else None)})
         receiver = connection.create_receiver("sessions", name=name, options=wanted)

@@ -12,38 +12,30 @@ from work import PATIENCE, TURN, check, watch_loop
 from busproof import vocabulary as v
 from busproof.broker import due_timers
 from busproof.broker.amqp import turns
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.bus import Bus
-from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import ALL_DEFAULT
-from busproof.broker.server import bus_for
 from busproof.vocabulary.messages import Message as Content
 
 from .fuzz import frames as f
 from .fuzz import fuzzing
+from .inside import bus_of, hub_of
 
 BATCH_FORMAT: Final = 0x80013700
 ACCEPTED: Final = bytes((0, 0x53, 0x24))
 
 
-def bus() -> Bus:
-    configuration = Configuration()
-    for each in (
-        v.CreateQueue(queue="q", partitioned=True),
-        v.CreateTopic(topic="t"),
-        v.CreateSubscription(topic="t", subscription="s"),
-    ):
-        configuration.created.append(each)
-        configuration.places[each] = "here"
-    return bus_for(configuration)
+ENTITIES: Final = (
+    v.CreateQueue(queue="q", partitioned=True),
+    v.CreateTopic(topic="t"),
+    v.CreateSubscription(topic="t", subscription="s"),
+)
 
 
 def talking(act: Callable[[Hub], object]) -> None:
     """Act in a loop, with a broker without sockets."""
 
     async def run() -> None:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*ENTITIES)
         found = act(hub)
         if asyncio.iscoroutine(found):
             await found
@@ -149,7 +141,7 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
     """The clock lags until all are run; no message is there before its time."""
     monkeypatch.setattr(due_timers, "SLICE", 0.0)
     moment = 0.0
-    bus = bus_for(_configured())
+    bus = bus_of(ENTITIES[0])
     bus._monotonic, bus._started = lambda: moment, 0.0
     for delay in range(10):
         message = Content(body=f"m{delay}")
@@ -168,7 +160,7 @@ def test_request_that_asks_for_the_time_often_has_one_slice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Others have turns before the next."""
-    bus = bus_for(_configured())
+    bus = bus_of(ENTITIES[0])
     moment = 0.0
     bus._monotonic, bus._started = lambda: moment, 0.0
     for delay in range(10):
@@ -182,14 +174,6 @@ def test_request_that_asks_for_the_time_often_has_one_slice(
     monkeypatch.setattr(bus._due, "_not_before", 1.1)
     assert bus.keep_time()
     assert len(bus.find_entity("q").scheduled) == 9
-
-
-def _configured() -> Configuration:
-    configuration = Configuration()
-    made = v.CreateQueue(queue="q", partitioned=True)
-    configuration.created.append(made)
-    configuration.places[made] = "here"
-    return configuration
 
 
 def test_messages_that_are_due_in_the_same_millisecond_are_spread_over_it() -> None:

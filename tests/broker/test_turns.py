@@ -20,6 +20,7 @@ from busproof.vocabulary.commands import CreateQueue, CreateSubscription, Create
 from . import raw
 from .fuzz import frames as f
 from .fuzz import fuzzing
+from .inside import configured, hub_of
 from .test_slices import BATCH_FORMAT, batch
 
 pytestmark = pytest.mark.slow
@@ -54,13 +55,9 @@ class Talk:
 
 def longest(act: Callable[[Hub], AsyncIterator[None]], *created: Created) -> float:
     """The passes of the longest iteration, from when the act has prepared what it does."""
-    configuration = Configuration()
-    for each in created:
-        configuration.created.append(each)
-        configuration.places[each] = "here"
 
     async def run() -> None:
-        hub = Hub(bus_for(configuration), Keys(configuration.keys))
+        hub = hub_of(*created)
         steps = act(hub)
         await anext(steps)
         # What prepares it is an iteration of its own.
@@ -189,12 +186,8 @@ def test_loss_of_a_connection_of_many_links_takes_a_turn() -> None:
 @pytest.fixture(scope="module")
 def crowded() -> Configuration:
     """As many queues as a namespace has room for, or nearly."""
-    configuration = Configuration()
-    for number in range(4_900):
-        queue = CreateQueue(queue=f"q{number:04}", partitioned=False)
-        configuration.created.append(queue)
-        configuration.places[queue] = "here"
-    return configuration
+    names = (f"q{number:04}" for number in range(4_900))
+    return configured(*(CreateQueue(queue=name, partitioned=False) for name in names))
 
 
 @pytest.mark.parametrize(

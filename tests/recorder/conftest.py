@@ -1,7 +1,6 @@
 """A broker, a recording before it, and the official client: all on real sockets."""
 
 import asyncio
-import json
 import os
 import re
 import subprocess
@@ -199,12 +198,6 @@ def taken(receiver: ServiceBusReceiver, count: int) -> list[ServiceBusReceivedMe
 def violated(verdict: Conformance) -> list[str]:
     """The rules that a recording breaks."""
     return [rule.id for rule in verdict.rules if rule.verdict is Verdict.VIOLATED]
-
-
-def said_in(line: str) -> dict[str, Any]:
-    """A line of a recording."""
-    found: dict[str, Any] = json.loads(line)
-    return found
 
 
 @attrs.define

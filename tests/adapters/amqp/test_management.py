@@ -71,6 +71,30 @@ def test_a_transaction_takes_effect_as_a_whole(ask: Ask, queue: str) -> None:
         assert error_of(ask(v.CommitTransaction(transaction=name))) is v.Error.NOT_FOUND
 
 
+@pytest.mark.parametrize("commits", [True, False])
+def test_settlements_take_effect_with_their_transaction(ask: Ask, commits: bool) -> None:
+    """Together with what was sent in it, or not at all: then the messages stay locked."""
+    ask(v.CreateQueue(queue="q", partitioned=False))
+    for body in ("m1", "m2"):
+        send(ask, body=body)
+    held = [message_of(ask(v.Receive(queue="q"))).lock_token or "" for _ in range(2)]
+    ask(v.BeginTransaction(transaction="t"))
+    for token in held:
+        settle = v.Complete(queue="q", lock_token=token, transaction="t")
+        assert ask(settle) == v.Done()
+    staged = v.Message(body="instead")
+    assert ask(v.Send(queue="q", message=staged, transaction="t")) == v.Done()
+    end = v.CommitTransaction if commits else v.RollBackTransaction
+    assert ask(end(transaction="t")) == v.Done()
+    if commits:
+        assert message_of(ask(v.Receive(queue="q", mode=FOR_GOOD))).body == "instead"
+    assert ask(v.Receive(queue="q")) == v.Empty()
+    ask(v.AdvanceClock(duration=61 * v.MICROSECONDS))
+    left = [ask(v.Receive(queue="q", mode=FOR_GOOD)) for _ in range(3)]
+    bodies = [each.message.body for each in left if isinstance(each, v.Received)]
+    assert sorted(bodies) == ([] if commits else ["m1", "m2"])
+
+
 def test_rules_of_subscriptions_are_listed_as_they_were_added(ask: Ask) -> None:
     """Of every kind; what is removed is gone, and what a rule does not take does not come."""
     ask(v.CreateTopic(topic="t"))

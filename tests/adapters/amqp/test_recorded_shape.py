@@ -10,7 +10,7 @@ from work import PATIENCE
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.cli.main import main
 
-from .recorded_shape import BASE, elements_recorded, reshaped, serving
+from .recorded_shape import serving
 
 pytestmark = pytest.mark.slow
 
@@ -72,23 +72,3 @@ def test_no_rule_of_management_is_violated_in_the_recorded_shape(
     """Whatever the service leaves out, or says in other words than our broker."""
     found = compare(broker, tmp_path, ("MGMT", "SIZE", "FILTER"))
     assert [] == [rule for rule, verdict in found.items() if verdict in ("violated", "errored")]
-
-
-def test_proxy_leaves_out_what_was_never_recorded() -> None:
-    """Elements, words and addresses; what is not there is an empty list."""
-    kept = "<LockDuration>PT1M</LockDuration>"
-    atom = "http://www.w3.org/2005/Atom"
-    body = (
-        f'<entry xmlns="{atom}"><id>http://h/q</id><content><QueueDescription>{kept}'
-        "<Own>1</Own></QueueDescription></content></entry>"
-    ).encode()
-    status, shown = reshaped("GET", 200, body, elements_recorded())
-    assert (200, True, False) == (status, b"LockDuration>PT1M<" in shown, b"Own" in shown)
-    assert f"{BASE}q".encode() in shown
-    assert (200, True) == (
-        (nothing := reshaped("GET", 404, b"", {}))[0],
-        b"Publicly Listed Services" in nothing[1],
-    )
-    refused = b"<Error><Detail>SubCode=40900. MGMT-09: it exists</Detail></Error>"
-    status, said = reshaped("PUT", 409, refused, {})
-    assert (409, True, False) == (status, b"SubCode=40900. Conflict" in said, b"MGMT" in said)

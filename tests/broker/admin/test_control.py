@@ -15,9 +15,7 @@ from work import PATIENCE
 from busproof.broker.admin.access import Control, is_local
 from busproof.broker.http_requests import Request
 
-from ..conftest import Served, launched, running
-
-FREE = ("--port", "0", "--admin-port", "0")
+from ..conftest import Served, serving
 
 
 def asked(served: Served, path: str, **headers: str) -> int:
@@ -31,21 +29,16 @@ def asked(served: Served, path: str, **headers: str) -> int:
         connection.close()
 
 
-def begun(*options: str) -> Iterator[Served]:
-    served = running(launched(*FREE, *options))
-    yield served
-    served.process.kill()
-    served.process.communicate(timeout=PATIENCE)
-
-
 @pytest.fixture
 def closed() -> Iterator[Served]:
-    yield from begun()
+    with serving() as served:
+        yield served
 
 
 @pytest.fixture
 def local() -> Iterator[Served]:
-    yield from begun("--control")
+    with serving("--control") as served:
+        yield served
 
 
 @pytest.fixture
@@ -53,7 +46,8 @@ def token(tmp_path: Path) -> Iterator[Served]:
     path = tmp_path / "token"
     path.write_text("open-sesame\n", encoding="utf-8")
     path.chmod(0o600)
-    yield from begun("--control-token", str(path))
+    with serving("--control-token", str(path)) as served:
+        yield served
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """The embedded broker answers administration as the real service was recorded to answer it."""
 
-import json
 from pathlib import Path
 
 import attrs
@@ -38,35 +37,6 @@ def test_accepted_differences_are_differences() -> None:
     assert [exchange for exchange in ACCEPTED if not found[exchange]] == []
     assert len(ACCEPTED) <= MOST_ACCEPTED
     assert all(reason.strip() for reason in ACCEPTED.values())
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"status": 200}, "status: recorded 200, given 201"),
-        ({"content_type": "application/xml"}, "content type: recorded 'application/xml'"),
-        ({"elements": ["LockDuration"]}, "elements: recorded ['LockDuration']"),
-        ({"values": {"LockDuration": "PT60S"}}, "LockDuration: recorded 'PT60S', given 'PT1M'"),
-        ({"absent": ["LockDuration"]}, "LockDuration: recorded absent"),
-        ({"entry": ["id"]}, "entry: recorded ['id']"),
-    ],
-)
-def test_answer_that_differs_from_the_recorded_one_is_noticed(
-    changed: dict[str, object], said: str
-) -> None:
-    """In whichever part it differs."""
-    first = SESSIONS["defaults"][0]
-    wrong = attrs.evolve(first, recorded={**first.recorded, **changed})
-    assert said in "\n".join(differences([wrong])[first.id])
-
-
-def test_refusal_without_its_sub_code_is_noticed() -> None:
-    """And so is one that says something else."""
-    [refused] = [each for each in SESSIONS["premium"] if each.id == "R072"]
-    recorded = {**refused.recorded, "sub_code": "40900", "says": "Conflict"}
-    found = json.dumps(differences([attrs.evolve(refused, recorded=recorded)])["R072"])
-    assert "sub-code: recorded '40900', given '40000'" in found
-    assert "without 'Conflict'" in found
 
 
 @pytest.mark.parametrize(

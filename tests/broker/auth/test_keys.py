@@ -97,6 +97,8 @@ def test_a_token_may_have_to_name_this_broker() -> None:
     ("text", "said"),
     [
         ("eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Microsoft Entra ID"),
+        ("eyJhbGciOi", "not a shared access signature"),
+        ("SharedAccessSignature sr=q&sig=&se=1&skn=rule", "lacks sig"),
         ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=soon&skn=rule", "'se' is not a number"),
         (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se={'9' * 5000}&skn=rule", "'se' is not"),
         (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn={'x' * 9000}", "at most 8192"),

@@ -25,7 +25,7 @@ from busproof.broker.auth.certificates import Certificate
 from busproof.errors import UsageError
 
 from .. import raw
-from ..conftest import SETTINGS, Served, launched, running
+from ..conftest import SETTINGS, Served, serving
 
 
 @attrs.frozen
@@ -66,12 +66,10 @@ class Secured:
 
 
 def begun(files: Files, config: Path, *more: str) -> Iterator[Secured]:
-    ports = ("--tls-port", "0", "--admin-port", "0")
     own = ("--tls-cert", str(files.chain), "--tls-key", str(files.key))
-    served = running(launched(*ports, *own, *more, "--config", str(config)))
-    yield Secured(served, served.port)
-    served.process.kill()
-    served.process.communicate(timeout=PATIENCE)
+    ports = ("--tls-port", "0", "--admin-port", "0")
+    with serving(*own, *more, "--config", str(config), ports=ports) as served:
+        yield Secured(served, served.port)
 
 
 @pytest.fixture(scope="module")
@@ -111,15 +109,12 @@ def test_the_official_client_speaks_tls(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["localhost", "local.servicebus.windows.net"])
-def test_a_certificate_is_made_for_everything_that_speaks_tls(
-    config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_certificate_is_made_for_everything_that_speaks_tls(tmp_path: Path, name: str) -> None:
     """AMQP, AMQP over WebSockets and HTTPS; for names that are asked for, too."""
     authority = tmp_path / "authority.pem"
     ports = ("--tls-port", "0", "--admin-port", "0", "--websocket-port", "0")
     made = ("--tls", str(authority), "--tls-name", "*.servicebus.windows.net")
-    served = running(launched(*ports, *made, "--config", str(config)))
-    try:
+    with serving(*made, ports=ports) as served:
         found = re.search(r"AMQP over WebSockets and TLS on [^ ]+:(\d+)", served.said)
         assert found is not None, served.said
         assert "AMQP on" not in served.said
@@ -135,9 +130,6 @@ def test_a_certificate_is_made_for_everything_that_speaks_tls(
             pytest.raises(ssl.SSLCertVerificationError),
         ):
             trusting.wrap_socket(plain, server_hostname="elsewhere.example")
-    finally:
-        served.process.kill()
-        served.process.communicate(timeout=PATIENCE)
 
 
 @pytest.mark.slow

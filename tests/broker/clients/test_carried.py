@@ -12,7 +12,6 @@ from proton import Message as ProtonMessage
 from .. import raw
 from ..conftest import Served, administration
 from ..test_sdk_queues import sent, taken
-from ..test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +92,7 @@ def test_filters_and_duplicates_see_the_message_id_that_was_assigned(
         named = SqlRuleFilter("sys.MessageId IS NOT NULL")
         action = SqlRuleAction("SET seen = sys.MessageId")
         admin.create_rule(name, "s", "named", filter=named, action=action)
-    with raw.connected(served.port, **LOGIN) as connection:
+    with raw.logged_in(served.port) as connection:
         sender = connection.create_sender(name)
         for _ in range(2):
             sender.send(ProtonMessage(b"bare", inferred=True))
@@ -121,7 +120,7 @@ def test_copy_that_an_action_changes_keeps_the_rest(served: Served, name: str) -
                 message.application_properties = dict(properties)
                 message.raw_amqp_message.properties.user_id = b"user"
                 sender.send_messages(message)
-            with raw.connected(served.port, **LOGIN) as connection:
+            with raw.logged_in(served.port) as connection:
                 bare = ProtonMessage(b"bare", inferred=True)
                 connection.create_sender(name).send(bare)
             with client.get_subscription_receiver(name, "s") as receiver:

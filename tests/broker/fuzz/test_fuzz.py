@@ -7,7 +7,7 @@ import asyncio
 import gc
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from proton import Message as ProtonMessage
@@ -16,16 +16,13 @@ from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import OPERATIONS
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.bus import Bus
-from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Request
-from busproof.broker.server import bus_for
 from busproof.vocabulary.commands import CreateQueue, Send
 
 from .. import raw
 from ..conftest import FULL
+from ..inside import bus_of, hub_of
 from . import broken_frames, fuzzing
 
 pytestmark = pytest.mark.slow
@@ -36,15 +33,10 @@ ANEW = 100
 """After how many cases the namespace begins anew, and a client tries whether it is served."""
 
 
-def bus() -> Bus:
-    configuration = Configuration()
-    for each in (
-        CreateQueue(queue="q", partitioned=True),
-        CreateQueue(queue="s", requires_session=True),
-    ):
-        configuration.created.append(each)
-        configuration.places[each] = "here"
-    return bus_for(configuration)
+QUEUES: Final = (
+    CreateQueue(queue="q", partitioned=True),
+    CreateQueue(queue="s", requires_session=True),
+)
 
 
 class Trial:
@@ -53,7 +45,7 @@ class Trial:
     def __init__(self) -> None:
         self.complaints: list[str] = []
         self.case = 0
-        self.hub = Hub(bus(), Keys(Configuration().keys))
+        self.hub = hub_of(*QUEUES)
         self.hub.warn = self.complain
         self.hub.loop.set_exception_handler(lambda _, what: self.complain(str(what)))
 
@@ -62,7 +54,7 @@ class Trial:
 
     async def begin(self) -> None:
         """An empty namespace, but for one message that nobody has a right to."""
-        self.hub.begin(bus())
+        self.hub.begin(bus_of(*QUEUES))
         parsed = self.hub.parse_message(bytes(ProtonMessage(b"kept", inferred=True).encode()))
         self.hub.bus.ask(Send(queue="q", message=parsed.message), "test")
         self.hub.contents.keep(parsed.message.body, parsed.content)

@@ -5,7 +5,6 @@ goes: halves, resets, clients that never read or never leave, floods, and other 
 """
 
 import asyncio
-import json
 import random
 import socket
 import struct
@@ -18,18 +17,15 @@ from typing import Final
 import attrs
 import pytest
 from proton import Message
-from proton.utils import BlockingConnection
 from work import PATIENCE, until
 
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
-from busproof.broker.core import Hub
 from busproof.broker.http_requests import Request
 
 from .. import raw
-from ..conftest import FULL, Served, launched, running
+from ..conftest import FULL, Served, anew, serving, written
+from ..inside import hub_of
 from . import broken_frames, fuzzing
-from .test_fuzz import bus
+from .test_fuzz import QUEUES
 from .test_fuzz_http import asked
 
 pytestmark = pytest.mark.slow
@@ -41,43 +37,18 @@ LEFT: Final = 100
 MOST_GROWTH: Final = 8.0
 """In MB of memory, between the first two thirds of the cases and their end."""
 RESET: Final = struct.pack("ii", 1, 0)
-QUEUES: Final = {
-    "UserConfig": {
-        "Namespaces": [
-            {
-                "Name": "n",
-                "Queues": [
-                    {"Name": "q", "Properties": {"EnablePartitioning": True}},
-                    {"Name": "s", "Properties": {"RequiresSession": True}},
-                ],
-            }
-        ]
-    }
-}
-LOGIN: Final = {"user": fuzzing.NAME, "password": fuzzing.KEY, "allowed_mechs": "PLAIN"}
 MECHANISMS: Final = (
-    *(
-        "EXTERNAL",
-        "GSSAPI",
-        "SCRAM-SHA-256",
-        "XOAUTH2",
-        "MSSBCBS",
-        "plain",
-        "",
-        "PLAIN ",
-        "A" * 250,
-    ),
+    *("EXTERNAL", "GSSAPI", "SCRAM-SHA-256", "XOAUTH2", "MSSBCBS"),
+    *("plain", "", "PLAIN ", "A" * 250),
 )
 
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps(QUEUES), encoding="utf-8")
-    process = launched("--port", "0", "--admin-port", "0", "--control", "--config", str(config))
-    yield running(process)
-    process.terminate()
-    process.wait(PATIENCE)
+    parted, sessions = {"EnablePartitioning": True}, {"RequiresSession": True}
+    queues = [{"Name": "q", "Properties": parted}, {"Name": "s", "Properties": sessions}]
+    with serving("--control", "--config", written(tmp_path, Queues=queues)) as broker:
+        yield broker
 
 
 @attrs.define
@@ -160,7 +131,7 @@ def conversation() -> list[bytes]:
     """The frames of a client that uses all there is."""
 
     async def spoken() -> list[bytes]:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
         said, _ = await fuzzing.conversation(hub, fuzzing.KEY)
         hub.close()
         return fuzzing.frames_of(said)
@@ -225,12 +196,6 @@ def _written(request: Request, chance: random.Random) -> bytes:
     return first + head + framed + b"\r\n" + request.body
 
 
-def memory(process: "subprocess.Popen[str]") -> float:
-    """In MB, of what the broker holds."""
-    pages = int(Path(f"/proc/{process.pid}/statm").read_text(encoding="utf-8").split()[1])
-    return pages * 4_096 / 1e6
-
-
 def files(process: "subprocess.Popen[str]") -> int:
     """How many the broker has open, sockets among them."""
     return len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
@@ -238,21 +203,16 @@ def files(process: "subprocess.Popen[str]") -> int:
 
 def emptied(served: Served) -> float:
     """The broker's memory, its namespace being what it was at first, once everybody has gone."""
-    served.ask("/busproof/namespace", configured=True)
-    return memory(served.process)
+    return anew(served).memory / 1e6
 
 
 def serves(served: Served) -> None:
     """A client that does all right is served: the broker has taken no harm."""
-    served.ask("/busproof/namespace", configured=True)
-    connection = BlockingConnection(
-        f"amqp://127.0.0.1:{served.port}", timeout=PATIENCE, allow_insecure_mechs=True, **LOGIN
-    )
-    connection.create_sender("q").send(Message(b"still there", inferred=True))
-    receiver = connection.create_receiver("q", credit=1)
-    assert b"still there" == receiver.receive(PATIENCE).body
-    receiver.accept()
-    connection.close()
+    with raw.connected(anew(served).port, **raw.LOGIN) as connection:
+        connection.create_sender("q").send(Message(b"still there", inferred=True))
+        receiver = connection.create_receiver("q", credit=1)
+        assert b"still there" == receiver.receive(PATIENCE).body
+        receiver.accept()
 
 
 @pytest.mark.parametrize("say", [with_a_key, without_a_key, over_http])
@@ -300,7 +260,7 @@ def test_nothing_is_written_where_the_way_is_closed() -> None:
     """Found by Python's own warnings, whenever there was more to write."""
 
     async def spoken() -> None:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
         for ends in (False, True):
             connection, wire = fuzzing.met(hub, 1)
             connection.data_received(raw.SASL)

@@ -8,15 +8,13 @@ import pytest
 from work import TURN, measure_passes
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
-from busproof.broker.core import Hub
 from busproof.broker.http_requests import Answer, Request
 from busproof.broker.limits import ALL_DEFAULT
 
 from .. import raw
-from ..test_slices import bus
+from ..inside import hub_of
 from . import fuzzing
+from .test_fuzz import QUEUES
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +99,7 @@ def answering(act: Callable[[Callable[[str, str, str], tuple[int, bytes, float]]
     """Ask a broker without sockets for what an administrator may ask for."""
 
     async def run() -> None:
-        hub = Hub(bus(), Keys(Configuration().keys))
+        hub = hub_of(*QUEUES)
         answer = Administration(hub, lambda _: None).answer
         token = raw.token("http://h/", fuzzing.NAME, fuzzing.KEY)
 

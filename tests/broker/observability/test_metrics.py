@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from azure.servicebus import ServiceBusClient, ServiceBusMessage
+from azure.servicebus import ServiceBusMessage
 from azure.servicebus.exceptions import ServiceBusError
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families as openmetrics_families,
@@ -22,10 +22,8 @@ from busproof.broker.observability.metrics import MOST_TOLD
 from busproof.broker.observability.traffic import Asked, Moved, Traffic
 from busproof.spec import load
 
-from ..conftest import SETTINGS, Served, Start, anew, launched, running
+from ..conftest import Served, Start, anew, serving, written
 from ..test_sdk_queues import taken
-
-FREE = ("--port", "0", "--admin-port", "0")
 
 
 class Told:
@@ -83,14 +81,10 @@ def measured(shared: Served) -> Served:
     return anew(shared)
 
 
-def client(served: Served) -> ServiceBusClient:
-    return ServiceBusClient.from_connection_string(served.connection_string, **SETTINGS)
-
-
 @pytest.mark.slow
 def test_metrics_count_messages_and_refusals(measured: Served) -> None:
     """Messages and requests apart: a batch is one request of several messages."""
-    with client(measured) as found:
+    with measured.client() as found:
         with found.get_queue_sender("parted") as sender:
             for number in range(3):
                 sender.send_messages(ServiceBusMessage(f"one {number}", partition_key="k"))
@@ -120,7 +114,7 @@ def test_metrics_count_messages_and_refusals(measured: Served) -> None:
 @pytest.mark.slow
 def test_partitions_are_distinguished_and_said_to_be_down(measured: Served) -> None:
     """An entity without partitions has number 0; one of a size says how much of it is taken."""
-    with client(measured) as found, found.get_queue_sender("parted") as sender:
+    with measured.client() as found, found.get_queue_sender("parted") as sender:
         sender.send_messages([ServiceBusMessage("x" * 100) for _ in range(9)])
         sender.send_messages(ServiceBusMessage("x" * 50))
     measured.ask("/busproof/partitions/down", entity="parted", partition=11)
@@ -161,10 +155,8 @@ def guarded(tmp_path: Path) -> Iterator[Served]:
     path = tmp_path / "token"
     path.write_text("open-sesame\n", encoding="utf-8")
     path.chmod(0o600)
-    served = running(launched(*FREE, "--metrics-token", str(path)))
-    yield served
-    served.process.kill()
-    served.process.communicate(timeout=PATIENCE)
+    with serving("--metrics-token", str(path)) as served:
+        yield served
 
 
 @pytest.mark.slow
@@ -199,15 +191,8 @@ def test_a_token_of_theirs_shows_them_and_nothing_else(guarded: Served) -> None:
 def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> None:
     """A look at a large namespace stays a short one, and says what it leaves out."""
     queues = [{"Name": f"q{number:04}"} for number in range(MOST_TOLD + 7)]
-    config = tmp_path / "Config.json"
-    namespace = {"Name": "n", "Queues": queues}
-    config.write_text(json.dumps({"UserConfig": {"Namespaces": [namespace]}}), encoding="utf-8")
-    served = running(launched(*FREE, "--metrics", "--config", str(config)))
-    try:
+    with serving("--metrics", "--config", written(tmp_path, Queues=queues)) as served:
         metrics = look(served)
-    finally:
-        served.process.kill()
-        served.process.communicate(timeout=PATIENCE)
     assert MOST_TOLD + 7 == metrics.of("busproof_entities")
     assert 7 == metrics.of("busproof_entities_left_out")
     assert [1.0] == metrics.every("busproof_partition_up", entity=f"q{MOST_TOLD - 1:04}")
@@ -218,7 +203,7 @@ def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> N
 def test_a_store_shows_its_commits(start: Start, tmp_path: Path) -> None:
     served = start("--metrics", "--store", str(tmp_path / "store"))
     before = look(served).of("busproof_store_commit_seconds_count")
-    with client(served) as found, found.get_queue_sender("parted") as sender:
+    with served.client() as found, found.get_queue_sender("parted") as sender:
         for _ in range(3):
             sender.send_messages(ServiceBusMessage("kept"))
     metrics = look(served)
@@ -247,14 +232,6 @@ def test_requests_refused_together_are_not_counted() -> None:
     assert 0 == refused.moved[Moved("q", "in")]
     assert 0 == refused.asked[Asked("q", "Send", "")]
     assert 1 == refused.asked[Asked("q", "Send", "invalid-operation")]
-
-
-def test_a_batch_counts_as_many_messages_as_it_has() -> None:
-    bus = Bus(v.profile_for(load()), clock="virtual")
-    bus.ask(v.CreateQueue(queue="q", partitioned=True), "test")
-    bus.ask(v.SendBatch(queue="q", messages=tuple(v.Message(body=each) for each in "abc")), "test")
-    assert 3 == bus.traffic.moved[Moved("q", "in")]
-    assert 1 == bus.traffic.asked[Asked("q", "SendBatch", "")]
 
 
 def test_an_entity_that_is_gone_is_forgotten_with_its_counts() -> None:

@@ -139,14 +139,6 @@ def test_commit_that_nobody_had_an_answer_of_may_be_lost(killed: Path) -> None:
     assert len(held(killed)["q"]) == 19
 
 
-def test_store_of_another_format_is_refused_before_any_file_changes(killed: Path) -> None:
-    flip(killed / "partition-2.db", 63)
-    before = contents(killed)
-    with pytest.raises(UsageError, match=r"partition-2\.db has format"):
-        Store(killed)
-    assert before == contents(killed)
-
-
 def test_files_of_a_store_are_for_its_owner_alone(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     store.widen(1)
