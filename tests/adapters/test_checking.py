@@ -216,7 +216,13 @@ def test_the_failing_exchange_is_the_last_one_shown() -> None:
     assert '{"type":"Refused","error":"other"}' == exchange.came
 
 
-@pytest.mark.parametrize("name", ["model", "model?policy=random&seed=1", "model?library=true"])
+SOUND = [
+    *("model", "model?policy=random&seed=1", "model?library=true"),
+    *(pytest.param(name, marks=pytest.mark.needs("proton")) for name in ("amqp", "http")),
+]
+
+
+@pytest.mark.parametrize("name", SOUND)
 def test_a_sound_adapter_passes_everything(name: str) -> None:
     found = findings(name)
     results = {each.result for each in found.values()}

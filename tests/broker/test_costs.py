@@ -20,6 +20,7 @@ from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .conftest import Served, serving, written
+from .fuzz import frames as f
 from .fuzz.test_fuzz import QUEUES
 from .inside import hub_of, inside
 from .test_bounds import Asker
@@ -178,20 +179,15 @@ def test_refused_requests_are_freed(served: Served) -> None:
     assert served.memory - before < 15 * MB
 
 
-def mapped(code: int, count: int, pairs: bytes) -> bytes:
-    """A section that is a map."""
-    head = bytes([0, 0x53, code, 0xD1])
-    return head + (len(pairs) + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + pairs
-
-
 EMPTY: Final = b"\x00\x53\x75\xa0\x00"
 MANY: Final = {
-    "annotations": mapped(0x72, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
-    "delivery annotations": mapped(0x71, 400_000, b"\xa3\x01a\x40" * 200_000) + EMPTY,
-    "properties of the application": mapped(0x74, 400_000, b"\xa1\x01a\x40" * 200_000) + EMPTY,
+    "annotations": f.described(0x72, f.mapped(*[f.symbol("a"), f.NULL] * 200_000)) + EMPTY,
+    "delivery annotations": f.described(0x71, f.mapped(*[f.symbol("a"), f.NULL] * 200_000)) + EMPTY,
+    "properties of the application": f.described(0x74, f.mapped(*[f.text("a"), f.NULL] * 200_000))
+    + EMPTY,
     "data sections": EMPTY * 200_000,
     "sections without a value": b"\x00\x53\x77\x40" * 250_000,
-    "footers": mapped(0x78, 0, b"") * 80_000,
+    "footers": f.described(0x78, f.mapped()) * 80_000,
 }
 """Messages of a megabyte, of as many parts as it can have."""
 

@@ -34,10 +34,8 @@ class Talk:
 
     def __init__(self, window: int) -> None:
         self.hub = hub_of(CreateQueue(queue="q"))
-        self._connection, self._wire = fuzzing.met(self.hub, 1)
-        self._connection.data_received(f.login() + f.opening() + f.begin(window=window))
         links = f.attach("s", 1, sends="q"), f.attach("r", 0, receives="q")
-        self._connection.data_received(b"".join(links))
+        self._connection, self._wire = f.speaking(self.hub, 1, *links, window=window)
         for number in range(MESSAGES):
             self._connection.data_received(f.transfer(number, MESSAGE, 1))
 

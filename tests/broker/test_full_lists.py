@@ -11,7 +11,7 @@ from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
 
 from . import raw
-from .fuzz.fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met
+from .fuzz.fuzzing import KEY, Links, conversation, frames_of, in_session, met
 from .fuzz.test_fuzz import Trial
 
 pytestmark = pytest.mark.usefixtures("one_turn")
@@ -127,11 +127,7 @@ def test_full_transfers_are_no_larger_than_the_client_takes(most: int) -> None:
 
     async def received() -> list[bytes]:
         trial = Trial()
-        connection, wire = met(trial.hub, 1)
-        client = Client(connection, wire, logged_in(KEY))
-        client.engine.max_frame_size = most
-        session = client.endpoint.session()
-        session.open()
+        client, session = in_session(trial.hub, largest=most)
         links = Links(session)
         links.sender("out", "q")
         links.receiver("in", "q")
@@ -140,8 +136,8 @@ def test_full_transfers_are_no_larger_than_the_client_takes(most: int) -> None:
         client.talk()
         await asyncio.sleep(0)
         client.talk()
-        connection.connection_lost(None)
-        return frames(bytes(wire.said))
+        client.connection.connection_lost(None)
+        return frames(bytes(client.wire.said))
 
     found = [each for each in asyncio.run(received()) if performative(each)[0] == 0x14]
     assert 100_000 < sum(map(len, found))

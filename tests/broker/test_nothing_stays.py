@@ -56,10 +56,7 @@ class Visit:
         self._administration = Administration(hub, lambda _: None)
         self._token = raw.token("http://h/", fuzzing.NAME, fuzzing.KEY)
         hub.era = f"{GONE}-"  # in the name of each connection and transaction
-        connection, wire = fuzzing.met(hub, number)
-        self._client = fuzzing.Client(connection, wire, fuzzing.logged_in(fuzzing.KEY))
-        session = self._client.endpoint.session()
-        session.open()
+        self._client, session = fuzzing.in_session(hub, number)
         self.links = fuzzing.Links(session)
 
     def http(self, method: str, path: str, body: str = "") -> int:

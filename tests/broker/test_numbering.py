@@ -12,7 +12,7 @@ from busproof.broker.amqp.numbering import MOST_DETACHED, Numbering
 
 from .conftest import Served
 from .fuzz import frames as f
-from .fuzz.fuzzing import KEY, Client, Links, logged_in, met
+from .fuzz.fuzzing import Links, in_session
 from .fuzz.test_fuzz import Trial
 from .test_full_lists import frames, performative
 from .test_sdk_queues import emptied, sent
@@ -23,30 +23,19 @@ BEGIN = b"\x00\x00\x00\x0c\x02\x00\x00\x00\x00\x53\x11\x45"
 MESSAGE = bytes(Message(b"body", inferred=True).encode())
 
 
-def transfer(
-    said: int | None, *, handle: int = 0, settled: bool = False, more: bool = False, data: bytes
-) -> bytes:
-    """A transfer as the client of Python writes it, with all fields."""
-    number = b"\x40" if said is None else b"\x70" + said.to_bytes(4, "big")
-    flags = (b"\x41" if settled else b"\x42") + (b"\x41" if more else b"\x42")
-    fields = b"\x52" + bytes([handle]) + number + b"\xa0\x01t\x43" + flags + b"\x40\x40\x42\x42\x42"
-    body = b"\x00\x53\x14\xc0" + bytes([len(fields) + 1, 11]) + fields + data
-    return (len(body) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + body
-
-
 def whole(*ids: int) -> list[bytes]:
     """A message for each id."""
-    return [transfer(each, data=MESSAGE) for each in ids]
+    return [f.transfer(each, MESSAGE) for each in ids]
 
 
 def begun(said: int | None, handle: int = 0) -> bytes:
     """The first part of a message."""
-    return transfer(said, handle=handle, more=True, data=MESSAGE[:4])
+    return f.transfer(said, MESSAGE[:4], handle, more=True)
 
 
 def ended(said: int | None, handle: int = 0) -> bytes:
     """The rest of it."""
-    return transfer(said, handle=handle, data=MESSAGE[4:])
+    return f.transfer(said, MESSAGE[4:], handle)
 
 
 def ended_shortly() -> bytes:
@@ -58,7 +47,7 @@ def ended_shortly() -> bytes:
 @pytest.mark.parametrize("size", range(9, 20))
 def test_transfer_that_is_cut_off_is_left_to_the_engine(size: int) -> None:
     """Nothing is looked for behind its end, even if it is the last that came."""
-    whole_one = transfer(0, data=MESSAGE)
+    whole_one = f.transfer(0, MESSAGE)
     cut = size.to_bytes(4, "big") + whole_one[4:size]
     split = Frames(1_000, Numbering())
     found = [piece for piece, _ in split.feed(AMQP_HEADER + BEGIN + cut)]
@@ -83,7 +72,7 @@ CASES = {
         [5, 6, 7, 8, 8],
     ),
     "settled by the sender": (
-        [*whole(5), transfer(5, settled=True, data=MESSAGE), *whole(7, 7)],
+        [*whole(5), f.transfer(5, MESSAGE, settled=True), *whole(7, 7)],
         [5, 7, 7],
     ),
 }
@@ -92,10 +81,8 @@ CASES = {
 async def settled(sent: list[bytes]) -> tuple[list[int], int]:
     """The ids of what is accepted, and how many messages there are at last."""
     trial = Trial()
-    connection, wire = met(trial.hub, 1)
-    client = Client(connection, wire, logged_in(KEY))
-    session = client.endpoint.session()
-    session.open()
+    client, session = in_session(trial.hub)
+    connection, wire = client.connection, client.wire
     links = Links(session)
     links.sender("one", "q")
     links.sender("other", "q")
@@ -149,8 +136,7 @@ def test_links_that_were_detached_long_ago_are_forgotten() -> None:
 def test_message_that_is_taken_back_leaves_nothing() -> None:
     """No disposition comes by which its id would be forgotten."""
     numbering = Numbering()
-    aborted = ended(5).replace(b"\x42" + MESSAGE[4:], b"\x41" + MESSAGE[4:])
-    aborted = aborted.replace(b"\x42\x41" + MESSAGE[4:], b"\x41\x42" + MESSAGE[4:])
+    aborted = f.transfer(5, b"", aborted=True)
     for frame in (BEGIN, *whole(5), begun(5), aborted):
         numbering.take(frame)
     disposition = b"\x00\x53\x15\xc0\x0a\x04\x41\x52\x06\x40\x41\x00\x53\x24\x45"

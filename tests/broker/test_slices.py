@@ -22,6 +22,7 @@ from .inside import bus_of, hub_of
 
 BATCH_FORMAT: Final = 0x80013700
 ACCEPTED: Final = bytes((0, 0x53, 0x24))
+SENDER: Final = f.attach("a", 0, sends="q")
 
 
 ENTITIES: Final = (
@@ -57,14 +58,6 @@ def parts(number: int, payload: bytes, handle: int = 0) -> Iterable[bytes]:
         yield f.transfer(number, piece, handle, more=more, form=BATCH_FORMAT)
 
 
-def sender(hub: Hub, number: int, path: str = "q") -> tuple[fuzzing.Connection, fuzzing.Wire]:
-    """A client that is about to send."""
-    connection, wire = fuzzing.met(hub, number)
-    for said in (f.login(), f.opening(), f.begin(), f.attach("a", 0, sends=path)):
-        connection.data_received(said)
-    return connection, wire
-
-
 def settled(wire: fuzzing.Wire) -> bool:
     return ACCEPTED in wire.said
 
@@ -74,7 +67,7 @@ def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(turns, "TURN", 0.0005)
 
     async def send(hub: Hub) -> None:
-        first, second = sender(hub, 1), sender(hub, 2)
+        first, second = f.speaking(hub, 1, SENDER), f.speaking(hub, 2, SENDER)
         await asyncio.sleep(0.1)
         one = bytes(Message(b"x", inferred=True).encode())
         for said in parts(0, batch([one] * 1_000)):
@@ -97,7 +90,7 @@ def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
     monkeypatch.setattr(turns, "TURN", 0.0005)
 
     async def send(hub: Hub) -> None:
-        connection, _ = sender(hub, 1)
+        connection, _ = f.speaking(hub, 1, SENDER)
         await asyncio.sleep(0.1)
         one = bytes(Message(b"x", inferred=True).encode())
         for said in parts(0, batch([one] * 1_000)):
@@ -123,7 +116,7 @@ def test_largest_batch_takes_no_more_than_a_turn_at_a_time(*, scheduled: bool) -
 
     def send_watched() -> float:
         async def send(hub: Hub) -> None:
-            connection, wire = sender(hub, 1)
+            connection, wire = f.speaking(hub, 1, SENDER)
             await asyncio.sleep(0.1)
             for said in whole:
                 hub.loop.call_soon(connection.data_received, said)
@@ -193,10 +186,7 @@ def test_timers_are_run_while_a_link_waits(monkeypatch: pytest.MonkeyPatch) -> N
         for _ in range(50):
             message = Content(body="m", time_to_live=1_000)
             hub.bus.ask(v.Send(queue="q", message=message), "c")
-        connection, _ = fuzzing.met(hub, 1)
-        other = f.attach("r", 0, receives="t/subscriptions/s")
-        for said in (f.login(), f.opening(), f.begin(), other, f.flow(1)):
-            connection.data_received(said)
+        f.speaking(hub, 1, f.attach("r", 0, receives="t/subscriptions/s"), f.flow(1))
         while hub.bus.find_entity("q").messages:
             await asyncio.sleep(0.01)
 

@@ -35,9 +35,7 @@ class Talk:
 
     def __init__(self, hub: Hub, number: int, *links: bytes) -> None:
         self._hub = hub
-        self.connection, self._wire = fuzzing.met(hub, number)
-        for one in (f.login(), f.opening(), f.begin(window=OPEN_WINDOW), *links):
-            self.connection.data_received(one)
+        self.connection, self._wire = f.speaking(hub, number, *links, window=OPEN_WINDOW)
 
     def say(self, *said: bytes) -> None:
         """Have it arrive, in one iteration."""

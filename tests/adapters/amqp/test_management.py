@@ -95,32 +95,6 @@ def test_settlements_take_effect_with_their_transaction(ask: Ask, commits: bool)
     assert sorted(bodies) == ([] if commits else ["m1", "m2"])
 
 
-def test_rules_of_subscriptions_are_listed_as_they_were_added(ask: Ask) -> None:
-    """Of every kind; what is removed is gone, and what a rule does not take does not come."""
-    ask(v.CreateTopic(topic="t"))
-    ask(v.CreateSubscription(topic="t", subscription="s"))
-    filters = {
-        "true": v.TrueFilter(),
-        "false": v.FalseFilter(),
-        "sql": v.SqlFilter(expression="a > 3"),
-        "correlation": v.CorrelationFilter(subject="x", properties={"a": 1, "b": "c", "d": True}),
-    }
-    subscription = {"topic": "t", "subscription": "s"}
-    for name, chosen in filters.items():
-        assert ask(v.AddRule(**subscription, rule=name, filter=chosen)) == v.Done()
-    listed = ask(v.ListRules(**subscription))
-    assert isinstance(listed, v.RulesListed)
-    filters_by_name = {rule.name: rule.filter for rule in listed.rules}
-    assert filters_by_name == {"$Default": v.TrueFilter(), **filters}
-    for name in ("$Default", "true"):
-        assert ask(v.RemoveRule(**subscription, rule=name)) == v.Done()
-    for body, properties in (("no", {"a": 2}), ("yes", {"a": 4})):
-        ask(v.Send(queue="t", message=v.Message(body=body, properties=properties)))
-    path = "t/subscriptions/s"
-    assert message_of(ask(v.Receive(queue=path, mode=FOR_GOOD))).body == "yes"
-    assert ask(v.Receive(queue=path)) == v.Empty()
-
-
 def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: EmbeddedAdapter) -> None:
     """Where it is taken at all, which it is not for a partitioned topic."""
     broker.start(v.profile_for(load(), edition="fr-2016-09"))
@@ -143,38 +117,6 @@ def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: Embedd
         assert [each.name for each in listed.rules] == ["$Default"]
 
 
-def test_queues_are_managed(ask: Ask, queue: str) -> None:
-    """Described, listed, changed and deleted."""
-    seconds = 30 * v.MICROSECONDS
-    assert ask(v.UpdateQueue(queue=queue, lock_duration=seconds)) == v.Done()
-    answer = ask(v.GetQueue(queue=queue))
-    assert isinstance(answer, v.Described)
-    assert (answer.description.partitioned, answer.description.lock_duration) == (True, seconds)
-    assert error_of(ask(v.CreateQueue(queue=queue, max_delivery_count=3))) is v.Error.ALREADY_EXISTS
-    assert ask(v.ListQueues()) == v.Listed(names=("q",))
-    assert ask(v.DeleteQueue(queue=queue)) == v.Done()
-    assert ask(v.ListQueues()) == v.Listed()
-    for command in (
-        v.GetQueue(queue=queue),
-        v.Send(queue=queue, message=v.Message(body="m")),
-        v.Receive(queue=queue),
-        v.Peek(queue=queue),
-    ):
-        assert error_of(ask(command)) is v.Error.NOT_FOUND
-
-
-def test_a_partition_that_is_down_takes_nothing(ask: Ask, queue: str) -> None:
-    """Before the queue is there, too; one that the queue does not have is refused."""
-    send(ask, partition_key="a")
-    where = (message_of(ask(v.Receive(queue=queue))).sequence_number or 0) >> 48
-    assert ask(v.TakePartitionDown(queue=queue, partition=where)) == v.Done()
-    late = ask(v.Send(queue=queue, message=v.Message(body="m2", partition_key="a")))
-    assert error_of(late) is v.Error.UNAVAILABLE
-    assert ask(v.BringPartitionUp(queue=queue, partition=where)) == v.Done()
-    assert ask(v.TakePartitionDown(queue="not yet there", partition=0)) == v.Done()
-    assert isinstance(ask(v.TakePartitionDown(queue=queue, partition=99)), v.Refused)
-
-
 def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask: Ask) -> None:
     """It alone is partitioned there; there is one of a name."""
     adapter.start(v.profile_for(load(), tier="premium"))
@@ -195,40 +137,6 @@ def test_what_is_not_there_is_not_found(ask: Ask) -> None:
         v.ListSubscriptions(topic="nowhere"),
     ):
         assert error_of(ask(command)) is v.Error.NOT_FOUND
-
-
-def test_topics_and_subscriptions_are_described_listed_changed_and_deleted(ask: Ask) -> None:
-    """Each by the kind that it is."""
-    ask(v.CreateTopic(topic="managed", duplicate_detection=True))
-    for name in ("s", "r"):
-        ask(v.CreateSubscription(topic="managed", subscription=name))
-    path = "managed/subscriptions/s"
-    assert ask(v.ListSubscriptions(topic="managed")) == v.Listed(names=("r", "s"))
-    listed = ask(v.ListTopics())
-    assert isinstance(listed, v.Listed)
-    assert "managed" in listed.names
-    assert ask(v.UpdateTopic(topic="managed", time_to_live=20 * v.MICROSECONDS)) == v.Done()
-    assert ask(v.UpdateQueue(queue=path, lock_duration=20 * v.MICROSECONDS)) == v.Done()
-    answer = ask(v.GetTopic(topic="managed"))
-    assert isinstance(answer, v.TopicDescribed)
-    assert answer.description == v.TopicDescription(
-        topic="managed",
-        partitioned=True,
-        duplicate_detection=True,
-        duplicate_window=600 * v.MICROSECONDS,
-        time_to_live=20 * v.MICROSECONDS,
-        max_size=16,
-        subscription_count=2,
-        availability=v.Availability.AVAILABLE,
-    )
-    one = ask(v.GetQueue(queue=path))
-    assert isinstance(one, v.Described)
-    assert one.description.lock_duration == 20 * v.MICROSECONDS
-    assert ask(v.DeleteQueue(queue=path)) == v.Done()
-    assert ask(v.ListSubscriptions(topic="managed")) == v.Listed(names=("r",))
-    assert ask(v.DeleteTopic(topic="managed")) == v.Done()
-    assert error_of(ask(v.GetTopic(topic="managed"))) is v.Error.NOT_FOUND
-    assert error_of(ask(v.GetQueue(queue="managed/subscriptions/r"))) is v.Error.NOT_FOUND
 
 
 def test_a_namespace_begins_empty(adapter: EmbeddedAdapter, ask: Ask, queue: str) -> None:

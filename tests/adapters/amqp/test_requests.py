@@ -1,11 +1,9 @@
 """Each request about messages crosses the wire to a real broker, and its answer comes back."""
 
-import attrs
 import pytest
 from answers import error_of, message_of, send
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.adapters.amqp.messages import decode, encode
 
 from .conftest import Ask
@@ -15,34 +13,6 @@ pytestmark = pytest.mark.slow
 DEAD = "q/$deadletterqueue"
 
 FOR_GOOD = v.ReceiveMode.RECEIVE_AND_DELETE
-
-
-def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str) -> None:
-    """Every property of it; what was not set is not there."""
-    whole = v.Message(
-        body="text of any script: ж 漢 \N{PILE OF POO}",
-        message_id="id",
-        partition_key="key",
-        correlation_id="correlation",
-        to="to",
-        reply_to="reply",
-        subject="label",
-        reply_to_session_id="session",
-        content_type="text/plain",
-        properties={"text": "a", "number": 2**40, "real": 0.5, "truth": True, "small": -3},
-    )
-    ask(v.Send(queue=queue, message=whole))
-    ask(v.Send(queue=queue, message=v.Message(body="bare")))
-    given = [message_of(ask(v.Receive(queue=queue, mode=FOR_GOOD))) for _ in range(2)]
-    # They have no key in common, and so no order.
-    for view, sent in zip(sorted(given, key=_body), (v.Message(body="bare"), whole), strict=True):
-        names = [field.name for field in attrs.fields(v.Message) if field.name != "stands_in"]
-        carried = {name: getattr(view, name) for name in names}
-        assert carried == {name: getattr(sent, name) for name in names}
-
-
-def _body(view: v.MessageView) -> str:
-    return view.body
 
 
 @pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])
@@ -72,23 +42,6 @@ def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, later: bool) -> None:
     assert error_of(ask(too_large)) is v.Error.MESSAGE_TOO_LARGE
 
 
-def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter, ask: Ask) -> None:
-    """By the broker at once, and by the number of the message later."""
-    ask(v.CreateQueue(queue="q"))
-    witnesses = []
-    for name in ("a", "b", "c"):
-        observed = adapter.do(v.Send(queue="q", message=v.Message(body=name)), "c1")
-        assert observed.witness is not None
-        witnesses.append((name, observed.witness.partition))
-    seen = []
-    for _ in witnesses:
-        view = message_of(ask(v.Receive(queue="q")))
-        assert view.sequence_number is not None
-        seen.append((view.body, view.sequence_number >> 48))
-    assert sorted(seen) == witnesses
-    assert len({partition for _, partition in witnesses}) == 3
-
-
 @pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_a_locked_message_is_settled_once(ask: Ask, queue: str, connection: str) -> None:
     """On the link on which it came, or by request from another connection."""
@@ -111,18 +64,6 @@ def test_a_refused_settlement_keeps_no_receive_from_its_answer(ask: Ask, queue: 
 
 
 @pytest.mark.parametrize("connection", ["c1", "c2"])
-def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str) -> None:
-    """And the answer has its delivery count."""
-    send(ask)
-    first = message_of(ask(v.Receive(queue=queue)))
-    assert ask(v.Receive(queue=queue)) == v.Empty()
-    ask(v.Abandon(queue=queue, lock_token=first.lock_token or ""), connection)
-    again = message_of(ask(v.Receive(queue=queue)))
-    assert (first.delivery_count, again.delivery_count) == (1, 2)
-    assert first.sequence_number == again.sequence_number
-
-
-@pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_a_dead_letter_shows_why(ask: Ask, queue: str, connection: str) -> None:
     """The reason is no property of the application's."""
     send(ask, properties={"a": 1})
@@ -133,55 +74,6 @@ def test_a_dead_letter_shows_why(ask: Ask, queue: str, connection: str) -> None:
     assert (
         error_of(ask(v.Send(queue=DEAD, message=v.Message(body="m")))) is v.Error.INVALID_OPERATION
     )
-
-
-def test_a_deferred_message_is_received_by_its_number(ask: Ask, queue: str) -> None:
-    """Not otherwise; it is peeked meanwhile, and settled by request."""
-    send(ask)
-    view = message_of(ask(v.Receive(queue=queue)))
-    assert ask(v.Defer(queue=queue, lock_token=view.lock_token or "")) == v.Done()
-    assert ask(v.Receive(queue=queue)) == v.Empty()
-    peeked = ask(v.Peek(queue=queue, count=3))
-    assert isinstance(peeked, v.Peeked)
-    assert [each.state for each in peeked.messages] == [v.MessageState.DEFERRED]
-    numbers = (view.sequence_number or 0,)
-    came = ask(v.ReceiveDeferred(queue=queue, sequence_numbers=numbers))
-    assert isinstance(came, v.ReceivedSeveral)
-    token = came.messages[0].lock_token or ""
-    assert ask(v.Complete(queue=queue, lock_token=token)) == v.Done()
-    missing = ask(v.ReceiveDeferred(queue=queue, sequence_numbers=numbers))
-    assert error_of(missing) is v.Error.MESSAGE_NOT_FOUND
-
-
-def test_a_lock_ends_at_its_announced_time(ask: Ask, queue: str) -> None:
-    """Unless it was renewed; times are those of the recording."""
-    send(ask)
-    view = message_of(ask(v.Receive(queue=queue)))
-    assert view.locked_until == 60 * v.MICROSECONDS
-    ask(v.AdvanceClock(duration=50 * v.MICROSECONDS))
-    renewed = ask(v.RenewLock(queue=queue, lock_token=view.lock_token or ""))
-    assert renewed == v.Renewed(locked_until=110 * v.MICROSECONDS)
-    ask(v.AdvanceClock(duration=59 * v.MICROSECONDS))
-    assert ask(v.Receive(queue=queue)) == v.Empty()
-    ask(v.AdvanceClock(duration=2 * v.MICROSECONDS))
-    assert message_of(ask(v.Receive(queue=queue))).body == "m1"
-    late = ask(v.RenewLock(queue=queue, lock_token=view.lock_token or ""))
-    assert error_of(late) is v.Error.LOCK_LOST
-
-
-def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
-    """One that was taken back never does."""
-    numbers = []
-    for body in ("kept", "taken back"):
-        message = v.Message(body=body, partition_key="k")
-        outcome = ask(v.Schedule(queue=queue, message=message, delay=10 * v.MICROSECONDS))
-        assert isinstance(outcome, v.Scheduled)
-        numbers.append(outcome.sequence_number or 0)
-    assert ask(v.CancelScheduled(queue=queue, sequence_number=numbers[1])) == v.Done()
-    assert ask(v.Receive(queue=queue)) == v.Empty()
-    ask(v.AdvanceClock(duration=11 * v.MICROSECONDS))
-    assert message_of(ask(v.Receive(queue=queue))).body == "kept"
-    assert ask(v.Receive(queue=queue)) == v.Empty()
 
 
 @pytest.mark.parametrize("partitioned", [False, True])

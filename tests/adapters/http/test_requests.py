@@ -5,7 +5,6 @@ import pytest
 from answers import error_of, message_of
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.adapter import EmbeddedAdapter
 
 from .conftest import Ask
 
@@ -42,26 +41,6 @@ def test_a_message_comes_back_as_it_was_sent(ask: Ask, queue: str, command: v.Co
         name: getattr(view, name) for name in NAMES
     }
     assert 1 == view.delivery_count
-
-
-def test_what_was_not_set_is_not_there(ask: Ask, queue: str) -> None:
-    """Not even what every answer over HTTP has."""
-    ask(v.Send(queue=queue, message=v.Message(body="")))
-    view = message_of(ask(v.Receive(queue=queue, mode=FOR_GOOD)))
-    assert v.MessageView(body="", sequence_number=view.sequence_number) == view
-
-
-def test_a_lock_is_kept_settled_and_lost(ask: Ask, queue: str) -> None:
-    ask(v.Send(queue=queue, message=v.Message(body="a")))
-    token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
-    assert v.Empty() == ask(v.Receive(queue=queue))
-    assert v.Renewed() == ask(v.RenewLock(queue=queue, lock_token=token))
-    assert v.Done() == ask(v.Abandon(queue=queue, lock_token=token), "c2")
-    assert v.Error.LOCK_LOST is error_of(ask(v.Complete(queue=queue, lock_token=token)))
-    again = message_of(ask(v.Receive(queue=queue)))
-    assert 2 == again.delivery_count
-    assert v.Done() == ask(v.Complete(queue=queue, lock_token=again.lock_token or ""))
-    assert v.Error.LOCK_LOST is error_of(ask(v.Complete(queue=queue, lock_token="none")))
 
 
 @pytest.mark.parametrize(
@@ -139,17 +118,6 @@ def test_rules_come_back_as_they_were_added(ask: Ask, chosen: v.Filter, action: 
     assert v.Error.NOT_FOUND is error_of(ask(remove))
 
 
-def test_an_action_changes_what_comes(ask: Ask) -> None:
-    """A property that no message had is known by the action."""
-    ask(v.CreateTopic(topic="t"))
-    ask(v.CreateSubscription(topic="t", subscription="s"))
-    ask(v.AddRule(topic="t", subscription="s", rule="r", filter=ALL, action="SET [new-one] = 'x'"))
-    ask(v.Send(queue="t", message=v.Message(body="a")))
-    path = v.subscription_path("t", "s")
-    found = [message_of(ask(v.Receive(queue=path, mode=FOR_GOOD))) for _ in range(2)]
-    assert {"RuleName": "r", "new-one": "x"} in [dict(view.properties) for view in found]
-
-
 @pytest.mark.parametrize("together", [False, True], ids=["alone", "in a batch"])
 def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, *, together: bool) -> None:
     """So ten short messages fill a GB, and the eleventh does not fit."""
@@ -167,11 +135,3 @@ def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, *, together: bool) ->
     assert 100_000_000 == message_of(ask(v.Receive(queue="q"))).size
     too_large = v.Message(body="m", size=300_000)
     assert v.Error.MESSAGE_TOO_LARGE is error_of(ask(v.Send(queue="q", message=too_large)))
-
-
-def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter, ask: Ask) -> None:
-    ask(v.CreateQueue(queue="q"))
-    observed = adapter.do(v.Send(queue="q", message=v.Message(body="a")), "c1")
-    view = message_of(ask(v.Receive(queue="q")))
-    assert observed.witness is not None
-    assert observed.witness.partition == (view.sequence_number or 0) >> v.SEQUENCE_BITS

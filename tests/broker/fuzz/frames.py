@@ -9,7 +9,10 @@ from typing import Final
 
 from work import PATIENCE
 
+from busproof.broker.core import Hub
+
 from .. import raw
+from . import fuzzing
 from .fuzzing import KEY, NAME
 
 __all__ = [
@@ -38,9 +41,11 @@ __all__ = [
     "mapped",
     "opening",
     "peer",
+    "speaking",
     "symbol",
     "text",
     "transfer",
+    "truth",
     "uint",
     "ulong",
 ]
@@ -56,6 +61,11 @@ def _sized(short: int, long: int, inside: bytes) -> bytes:
     if len(inside) < 256:
         return bytes((short, len(inside))) + inside
     return bytes((long,)) + struct.pack(">I", len(inside)) + inside
+
+
+def truth(value: bool) -> bytes:
+    """A boolean."""
+    return TRUE if value else FALSE
 
 
 def uint(number: int) -> bytes:
@@ -153,18 +163,31 @@ def flow(credit: int, handle: int = 0, window: int = 2_000, channel: int = 0) ->
 
 
 def transfer(
-    number: int,
+    number: int | None,
     payload: bytes,
     handle: int = 0,
     *,
+    settled: bool = False,
     more: bool = False,
+    aborted: bool = False,
     state: bytes = NULL,
     form: int = 0,
 ) -> bytes:
-    """Transfer a message, or a part of one."""
-    tag = binary(struct.pack(">I", number))
-    flags = (FALSE, TRUE if more else FALSE, NULL, state)
-    return frame(TRANSFER, uint(handle), uint(number), tag, uint(form), *flags, payload=payload)
+    """Transfer a message, or a part of one, or take it back."""
+    delivery = NULL if number is None else uint(number)
+    tag = binary(struct.pack(">I", number or 0))
+    flags = (truth(settled), truth(more), NULL, state, FALSE, truth(aborted), FALSE)
+    return frame(TRANSFER, uint(handle), delivery, tag, uint(form), *flags, payload=payload)
+
+
+def speaking(
+    hub: Hub, number: int, *said: bytes, window: int = 2_000
+) -> tuple[fuzzing.Connection, fuzzing.Wire]:
+    """A client without a socket that has logged in, begun a session, and said this."""
+    connection, wire = fuzzing.met(hub, number)
+    for one in (login(), opening(), begin(window=window), *said):
+        connection.data_received(one)
+    return connection, wire
 
 
 class Peer:

@@ -27,7 +27,17 @@ from busproof.broker.core import Hub
 
 from .. import raw
 
-__all__ = ["KEY", "NAME", "Wire", "conversation", "frames_of", "met", "odd_conversation", "seeking"]
+__all__ = [
+    "KEY",
+    "NAME",
+    "Wire",
+    "conversation",
+    "frames_of",
+    "in_session",
+    "met",
+    "odd_conversation",
+    "seeking",
+]
 
 NAME, KEY = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
 SLOW: Final = 65_536
@@ -132,6 +142,17 @@ def logged_in(key: str | None) -> tuple[Transport, Endpoint]:
     return engine, endpoint
 
 
+def in_session(hub: Hub, number: int = 1, *, key: str | None = KEY, largest: int = 0) -> Any:
+    """A client that logs in, and its session; its frames have so many bytes at most."""
+    connection, wire = met(hub, number)
+    client = Client(connection, wire, logged_in(key))
+    if largest:
+        client.engine.max_frame_size = largest
+    session = client.endpoint.session()
+    session.open()
+    return client, session
+
+
 async def conversation(hub: Hub, key: str, *, plain: bool = True) -> tuple[bytes, bytes]:
     """What a client sends that uses every feature, and what it receives.
 
@@ -140,10 +161,7 @@ async def conversation(hub: Hub, key: str, *, plain: bool = True) -> tuple[bytes
         key: that it logs in with, and signs its token with.
         plain: whether it logs in by name and key; otherwise it puts its token alone.
     """
-    connection, wire = met(hub, 1)
-    client = Client(connection, wire, logged_in(key if plain else None))
-    session = client.endpoint.session()
-    session.open()
+    client, session = in_session(hub, key=key if plain else None)
     for step in _steps(session, key):
         client.talk()
         await asyncio.sleep(0)
@@ -152,16 +170,13 @@ async def conversation(hub: Hub, key: str, *, plain: bool = True) -> tuple[bytes
         await asyncio.sleep(0)
     client.endpoint.close()
     client.talk()
-    connection.connection_lost(None)
-    return b"".join(client.said), bytes(wire.said)
+    client.connection.connection_lost(None)
+    return b"".join(client.said), bytes(client.wire.said)
 
 
 async def seeking(hub: Hub, path: str, milliseconds: int) -> Client:
     """A client that waits for the next session of a queue for this long."""
-    connection, wire = met(hub, 1)
-    client = Client(connection, wire, logged_in(KEY))
-    session = client.endpoint.session()
-    session.open()
+    client, session = in_session(hub)
     link = session.receiver("seeks")
     link.source.address = path
     link.source.filter.put_dict({symbol("com.microsoft:session-filter"): None})
@@ -298,10 +313,8 @@ async def odd_conversation(
     hub: Hub, number: int, operations: Sequence[str], chance: random.Random
 ) -> bytes:
     """Answers to odd messages and odd requests in well-formed frames."""
-    connection, wire = met(hub, number)
-    client = Client(connection, wire, logged_in(KEY))
-    session = client.endpoint.session()
-    session.open()
+    client, session = in_session(hub, number)
+    wire = client.wire
     links = Links(session)
     path = chance.choice(("q", "s", "q/$deadletterqueue"))
     begun: list[Callable[[], None]] = [
@@ -333,7 +346,7 @@ async def odd_conversation(
             break
         step()
     client.talk()
-    connection.connection_lost(None)
+    client.connection.connection_lost(None)
     return bytes(wire.said)
 
 

@@ -13,10 +13,10 @@ from busproof import vocabulary as v
 from busproof.broker.amqp.framing import AMQP_HEADER, MOST_VALUES, Frames
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.auth.tokens import Keys
-from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.server import bus_for
 
+from ..inside import configured
 from . import frames as f
 from . import fuzzing
 
@@ -29,49 +29,35 @@ DATA: Final = b"\x00\x53\x75\xa0\x00"
 ACCEPTED, REJECTED = bytes((0, 0x53, 0x24)), bytes((0, 0x53, 0x25))
 
 
-def listed(count: int, inside: bytes) -> bytes:
-    return b"\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
-
-
-def mapped(count: int, pair: bytes) -> bytes:
-    return b"\xd1" + struct.pack(">II", len(pair) * count + 4, 2 * count) + pair * count
-
-
 def array(count: int, inside: bytes) -> bytes:
     """An array; `inside` begins with its constructor."""
     return b"\xf0" + struct.pack(">II", len(inside) + 4, count) + inside
 
 
-def described(code: int, value: bytes) -> bytes:
-    return bytes((0, 0x53, code)) + value
-
-
+LISTS: Final = f.listed(*[b"\xc0\x02\x01\x40"] * (LARGEST // 4))
 TAKEN: Final = {
-    "a list of nulls": described(0x77, listed(LARGEST, b"\x40" * LARGEST)),
-    "a list of lists": described(0x77, listed(LARGEST // 4, b"\xc0\x02\x01\x40" * (LARGEST // 4))),
-    "a list of texts": described(0x77, listed(LARGEST // 3, b"\xa1\x01a" * (LARGEST // 3))),
-    "an array of bytes": described(0x77, array(LARGEST, b"\x50" + b"a" * LARGEST)),
-    "an array of texts": described(0x77, array(LARGEST // 2, b"\xa1" + b"\x01a" * (LARGEST // 2))),
-    "an annotation of lists": described(
-        0x72,
-        b"\xd1"
-        + struct.pack(">II", LARGEST // 4 * 4 + 16, 2)
-        + b"\xa3\x01a"
-        + listed(LARGEST // 4, b"\xc0\x02\x01\x40" * (LARGEST // 4)),
-    )
-    + DATA,
+    "a list of nulls": f.described(0x77, f.listed(*[f.NULL] * LARGEST)),
+    "a list of lists": f.described(0x77, LISTS),
+    "a list of texts": f.described(0x77, f.listed(*[f.text("a")] * (LARGEST // 3))),
+    "an array of bytes": f.described(0x77, array(LARGEST, b"\x50" + b"a" * LARGEST)),
+    "an array of texts": f.described(
+        0x77, array(LARGEST // 2, b"\xa1" + b"\x01a" * (LARGEST // 2))
+    ),
+    "an annotation of lists": f.described(0x72, f.mapped(f.symbol("a"), LISTS)) + DATA,
 }
+KEYS: Final = LARGEST // 4
 REFUSED: Final = {
-    "annotations": described(0x72, mapped(LARGEST // 4, b"\xa3\x01a\x40")) + DATA,
-    "properties of the application": described(0x74, mapped(LARGEST // 4, b"\xa1\x01a\x40")) + DATA,
-    "fields of the properties": described(0x73, listed(LARGEST, b"\x40" * LARGEST)) + DATA,
-    "fields of the header": described(0x70, listed(LARGEST, b"\x40" * LARGEST)) + DATA,
+    "annotations": f.described(0x72, f.mapped(*[f.symbol("a"), f.NULL] * KEYS)) + DATA,
+    "properties of the application": f.described(0x74, f.mapped(*[f.text("a"), f.NULL] * KEYS))
+    + DATA,
+    "fields of the properties": f.described(0x73, f.listed(*[f.NULL] * LARGEST)) + DATA,
+    "fields of the header": f.described(0x70, f.listed(*[f.NULL] * LARGEST)) + DATA,
     "sections of data": DATA * (LARGEST // 5),
     "values": b"\x00\x53\x77\x40" * (LARGEST // 4),
 }
 NULLS: Final = array(65_535, b"\x40")
 """An array of as many nulls as the engine reads, in ten bytes."""
-STATE: Final = described(0x27, f.listed(f.TRUE, f.TRUE, f.mapped(f.symbol("a"), NULLS)))
+STATE: Final = f.described(0x27, f.listed(f.TRUE, f.TRUE, f.mapped(f.symbol("a"), NULLS)))
 
 
 def transfers(payload: bytes, handle: int = 0) -> Iterator[bytes]:
@@ -88,15 +74,11 @@ def codes(said: bytes) -> set[int]:
 
 def exchange(*said: bytes, code: int) -> tuple[float, bytes]:
     """The most passes of an iteration, and what is said up to a frame of this code."""
-    configuration = Configuration(tier=v.Tier.PREMIUM)
-    configuration.created.append(QUEUE)
-    configuration.places[QUEUE] = "here"
+    configuration = configured(QUEUE, tier=v.Tier.PREMIUM)
 
     async def run() -> bytes:
         hub = Hub(bus_for(configuration), Keys(configuration.keys))
-        connection, wire = fuzzing.met(hub, 1)
-        for one in (f.login(), f.opening(), f.begin(), f.attach("a", 0, sends="q")):
-            connection.data_received(one)
+        connection, wire = f.speaking(hub, 1, f.attach("a", 0, sends="q"))
         await asyncio.sleep(0.1)
         before = len(wire.said)
         for one in said:
@@ -146,8 +128,8 @@ def test_message_of_too_many_parts_is_refused_in_time(kind: str) -> None:
         f.begin(1, properties=f.mapped(f.symbol("a"), NULLS)),
         f.frame(f.DISPOSITION, f.TRUE, f.uint(0), f.NULL, f.TRUE, STATE),
         f.transfer(0, DATA, state=STATE),
-        f.attach("b", 1, receives="q", properties=listed(32_000, b"\x40" * 32_000)),
-        f.frame(f.DISPOSITION, f.TRUE, f.uint(0), f.NULL, f.TRUE, listed(60_000, b"\x40" * 60_000)),
+        f.attach("b", 1, receives="q", properties=f.listed(*[f.NULL] * 32_000)),
+        f.frame(f.DISPOSITION, f.TRUE, f.uint(0), f.NULL, f.TRUE, f.listed(*[f.NULL] * 60_000)),
     ],
     ids=["properties", "a filter", "a session", "a disposition", "a state", "a list", "a long one"],
 )
@@ -161,8 +143,8 @@ def outcome(code: int, size: int) -> bytes:
     """An outcome whose annotations have a long text."""
     inside = f.mapped(f.symbol("a"), f.text("x" * size))
     if code == 0x27:
-        return described(code, f.listed(f.FALSE, f.FALSE, inside))
-    return described(code, f.listed(described(0x1D, f.listed(f.symbol("c"), f.NULL, inside))))
+        return f.described(code, f.listed(f.FALSE, f.FALSE, inside))
+    return f.described(code, f.listed(f.described(0x1D, f.listed(f.symbol("c"), f.NULL, inside))))
 
 
 def disposing(state: bytes, last: int) -> bytes:
@@ -173,11 +155,13 @@ SPREADS: Final = {
     "modified": disposing(outcome(0x27, 55_000), 19_999),
     "rejected": disposing(outcome(0x25, 55_000), 19_999),
     "in a transaction": disposing(
-        described(0x34, f.listed(f.binary(b"t"), outcome(0x27, 55_000))), 19_999
+        f.described(0x34, f.listed(f.binary(b"t"), outcome(0x27, 55_000))), 19_999
     ),
     "backwards": disposing(outcome(0x27, 900), 2**32 - 1),
     "short, of many values": disposing(
-        described(0x27, f.listed(f.TRUE, f.TRUE, f.mapped(f.symbol("a"), array(16_000, b"\x40")))),
+        f.described(
+            0x27, f.listed(f.TRUE, f.TRUE, f.mapped(f.symbol("a"), array(16_000, b"\x40")))
+        ),
         19_999,
     ),
 }
@@ -192,7 +176,7 @@ def test_outcome_that_is_too_large_for_so_many_messages_ends_its_connection(kind
 
 def test_outcomes_of_usual_sizes_are_for_any_number_of_messages() -> None:
     frames = Frames(262_144, Numbering())
-    accepted = disposing(described(0x24, f.listed()), 2**31)
+    accepted = disposing(f.described(0x24, f.listed()), 2**31)
     reasons = disposing(outcome(0x25, 300), 10_000)
     fed = [piece for piece, _ in frames.feed(AMQP_HEADER + accepted + reasons)]
     assert frames.refusal is None
@@ -250,7 +234,7 @@ def test_message_within_a_request_is_read_in_slices() -> None:
     due = f.mapped(
         f.symbol("x-opt-scheduled-enqueue-time"), b"\x83" + struct.pack(">q", 4 * 10**12)
     )
-    inner = described(0x72, due) + TAKEN["an array of texts"]
+    inner = f.described(0x72, due) + TAKEN["an array of texts"]
     request: Any = Message(
         body={"messages": [{"message-id": "1", "message": inner}]},
         properties={"operation": "com.microsoft:schedule-message"},

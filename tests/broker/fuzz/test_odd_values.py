@@ -15,7 +15,7 @@ from busproof.broker.configuration.durations import microseconds_in
 from busproof.broker.configuration.emulator import Configuration
 
 from .. import raw
-from . import fuzzing
+from . import frames as f
 from .test_fuzz import Trial, tried
 
 pytestmark = pytest.mark.slow
@@ -107,20 +107,8 @@ def test_a_filter_whose_keys_python_cannot_have_is_unreadable() -> None:
     """Found as a failure of ours: Proton makes a dictionary of a link's filters, too."""
 
     async def trying(trial: Trial) -> None:
-        connection, wire = fuzzing.met(trial.hub, 1)
-        client = fuzzing.Client(connection, wire, fuzzing.logged_in(fuzzing.KEY))
-        session = client.endpoint.session()
-        session.open()
-        link = session.receiver("r")
-        link.source.address = "q"
-        filters = link.source.filter
-        filters.put_map()
-        filters.enter()
-        filters.put_object(Described(ulong(1), []))
-        filters.put_string("x")
-        filters.exit()
-        link.open()
-        client.talk()
+        keyed = f.mapped(f.described(1, f.listed()), f.text("x"))
+        _, wire = f.speaking(trial.hub, 1, f.attach("r", 0, receives="q", more=keyed))
         assert b"amqp:decode-error" in wire.said
         assert wire.is_over
 
