@@ -69,34 +69,6 @@ def test_socket_that_was_closed_meanwhile_is_not_heard(selector: FairSelector) -
     pairs.close()
 
 
-class Written(asyncio.Transport):
-    """A transport that takes everything."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said = bytearray()
-
-    def write(self, data: Any) -> None:
-        self.said += data
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Nothing is held here."""
-
-    def is_closing(self) -> bool:
-        return False
-
-    def can_write_eof(self) -> bool:
-        return False
-
-    def pause_reading(self) -> None:
-        """Nothing comes by itself."""
-
-    resume_reading = close = abort = pause_reading
-
-
 def many_queues(count: int) -> Iterator[CreateQueue]:
     for number in range(count):
         yield CreateQueue(queue=f"q{number}")
@@ -114,11 +86,11 @@ def test_http_requests_of_many_clients_take_turns(path: str) -> None:
         token = raw.token("http://localhost/", fuzzing.NAME, fuzzing.KEY)
         head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {token}\r\n\r\n"
         readers = list[asyncio.StreamReader]()
-        ways = list[Written]()
+        ways = list[fuzzing.Wire]()
         tasks = list[Any]()
         for _ in range(100):
             reader = asyncio.StreamReader()
-            way = Written()
+            way = fuzzing.Wire()
             protocol = asyncio.StreamReaderProtocol(reader)
             writer = asyncio.StreamWriter(way, protocol, reader, hub.loop)
             tasks.append(asyncio.ensure_future(cast(Any, converse(reader, writer))))
@@ -145,7 +117,7 @@ def test_floods_of_many_websockets_take_turns(frame: bytes) -> None:
         clients = list[WebSocket]()
         for number in range(50):
             client = WebSocket(fuzzing.Connection(hub, number, fuzzing.attach))
-            client.connection_made(Written())
+            client.connection_made(fuzzing.Wire())
             client.data_received(WSConnection(ConnectionType.CLIENT).send(upgrade))
             clients.append(client)
         yield

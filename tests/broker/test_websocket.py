@@ -24,7 +24,6 @@ from wsproto.events import (
     Pong,
     RejectConnection,
     Request,
-    TextMessage,
 )
 
 from busproof.broker.amqp.websocket import PIECE, WebSocket
@@ -33,6 +32,7 @@ from busproof.broker.limits import Limits
 
 from . import raw
 from .conftest import Served, Start, anew
+from .fuzz import fuzzing
 
 pytestmark = pytest.mark.slow
 
@@ -181,6 +181,21 @@ def test_port_of_https_takes_websockets(tmp_path: Path, start: Start, tls: list[
         assert client.recv(100).startswith(b"HTTP/1.1 101")
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"path": f"{PATH}/"},
+        {"path": "/%24servicebus/websocket"},
+        {"path": f"{PATH}?api=1"},
+        {"origin": "http://localhost:3000"},
+    ],
+)
+def test_a_websocket_may_be_asked_for_in_several_ways(web: Web, more: dict[str, str]) -> None:
+    """With a slash at the end, escaped, with a query, and by a page of this machine."""
+    with closing(opened(web, **more)):
+        pass
+
+
 @pytest.mark.parametrize("offered", [("AMQPWSB10",), ("amqp",), ("mqtt", "amqp")])
 def test_either_subprotocol_is_spoken(web: Web, offered: tuple[str, ...]) -> None:
     """The service's own, and the one that is registered for AMQP."""
@@ -191,13 +206,6 @@ def test_either_subprotocol_is_spoken(web: Web, offered: tuple[str, ...]) -> Non
     with closing(talk):
         talk.say(BytesMessage(data=raw.SASL + raw.ANONYMOUS))
         assert talk.received(raw.OUTCOME).startswith(raw.SASL)
-
-
-@pytest.mark.parametrize("path", [f"{PATH}/", "/%24servicebus/websocket", f"{PATH}?api=1"])
-def test_the_path_may_be_written_in_several_ways(web: Web, path: str) -> None:
-    """With a slash at its end, escaped, and with a query."""
-    with closing(opened(web, path=path)):
-        pass
 
 
 @pytest.mark.parametrize(
@@ -221,24 +229,19 @@ def test_what_is_not_served_is_refused_in_http(
             pass
 
 
-def test_a_page_of_this_machine_may_connect(web: Web) -> None:
-    """As one of whom an application is developed."""
-    with closing(opened(web, origin="http://localhost:3000")):
-        pass
-
-
-def test_what_is_no_request_for_a_websocket_is_refused(web: Web) -> None:
-    """Such as a plain request, and bytes of AMQP."""
-    for said in (b"GET / HTTP/1.1\r\nHost: here\r\n\r\n", raw.SASL + b"\r\n\r\n", b"\xff\n\n"):
-        with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE) as client:
-            client.sendall(said)
-            assert client.recv(1_000).startswith(b"HTTP/1.1 400 ")
-
-
-def test_a_head_without_end_is_refused(web: Web) -> None:
-    """Long before it fills the memory."""
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"GET / HTTP/1.1\r\nHost: here\r\n\r\n",
+        raw.SASL + b"\r\n\r\n",
+        b"\xff\n\n",
+        b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000,
+    ],
+)
+def test_what_is_no_request_for_a_websocket_is_refused(web: Web, said: bytes) -> None:
+    """A plain request, bytes of AMQP, and a head without end, before it fills the memory."""
     with socket.create_connection(("127.0.0.1", web.port), timeout=PATIENCE) as client:
-        client.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000)
+        client.sendall(said)
         assert client.recv(1_000).startswith(b"HTTP/1.1 4")
 
 
@@ -261,21 +264,27 @@ def test_bytes_may_be_cut_into_messages_anywhere(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "code"), [(TextMessage(data="AMQP"), 1003), (CloseConnection(code=1000), 1000)]
+    ("said", "code"),
+    [
+        (b"\x81\x84\0\0\0\0AMQP", 1003),
+        (b"\x88\x82\0\0\0\0\x03\xe8", 1000),
+        (b"\xff\xff\xff\xff", 1002),
+    ],
+    ids=["text", "close", "no frame"],
 )
-def test_the_end_of_a_websocket_is_said(web: Web, event: Event, code: int) -> None:
-    """When the client ends it, and when it sends what is not binary."""
+def test_the_end_of_a_websocket_is_said(web: Web, said: bytes, code: int) -> None:
+    """When the client ends it, and when it sends what is not binary, or no frame."""
     with closing(opened(web)) as talk:
-        talk.say(event)
-        said = talk.next()
-        assert isinstance(said, CloseConnection)
-        assert code == said.code
+        talk.socket.sendall(said)
+        end = talk.next()
+        assert isinstance(end, CloseConnection)
+        assert code == end.code
         assert talk.next() is None
 
 
-def opened_within() -> "tuple[Taken, Heard, WebSocket]":
+def opened_within() -> "tuple[Taken, fuzzing.Wire, WebSocket]":
     """A WebSocket of this process that a client has opened."""
-    within, way = Taken(), Heard()
+    within, way = Taken(), fuzzing.Wire()
     socket_within = WebSocket(cast(Any, within))
     socket_within.connection_made(way)
     request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
@@ -288,7 +297,7 @@ def test_a_ping_after_the_end_is_not_answered() -> None:
     _, way, socket_within = opened_within()
     text, ping = b"\x81\x81\x00\x00\x00\x00x", b"\x89\x80\x00\x00\x00\x00"
     socket_within.data_received(text + ping)
-    assert way.ended
+    assert way.is_over
 
 
 def test_a_ping_after_the_brokers_own_end_is_not_answered() -> None:
@@ -296,16 +305,7 @@ def test_a_ping_after_the_brokers_own_end_is_not_answered() -> None:
     within, way, socket_within = opened_within()
     within.transport.close()
     socket_within.data_received(b"\x89\x80\x00\x00\x00\x00")
-    assert way.ended
-
-
-def test_frames_that_are_none_end_it(web: Web) -> None:
-    """With a number that says so."""
-    with closing(opened(web)) as talk:
-        talk.socket.sendall(b"\xff\xff\xff\xff")
-        said = talk.next()
-        assert isinstance(said, CloseConnection)
-        assert 1002 == said.code
+    assert way.is_over
 
 
 def test_failed_sasl_closes_the_websocket(web: Web) -> None:
@@ -342,33 +342,6 @@ class Taken:
         self.taken.append(data)
 
 
-class Heard(asyncio.Transport):
-    """A way of bytes that says whether anything is read from it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reads = True
-        self.ended = False
-
-    def write(self, data: Any) -> None:
-        """Nobody looks at it."""
-
-    def close(self) -> None:
-        self.ended = True
-
-    def is_closing(self) -> bool:
-        return False
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def pause_reading(self) -> None:
-        self.reads = False
-
-    def resume_reading(self) -> None:
-        self.reads = True
-
-
 def test_a_flood_of_frames_is_handled_by_turns() -> None:
     """Each small frame costs as much as a large one: others have turns between pieces."""
     within, way, socket_within = opened_within()
@@ -377,10 +350,10 @@ def test_a_flood_of_frames_is_handled_by_turns() -> None:
     turns = 0
     while within.turns:
         assert len(b"".join(within.taken)) <= (turns + 1) * PIECE // len(frame)
-        assert not way.reads
+        assert way.is_paused
         within.turns.pop()()
         turns += 1
-    assert (b"x" * 3_000, True) == (b"".join(within.taken), way.reads)
+    assert (b"x" * 3_000, False) == (b"".join(within.taken), way.is_paused)
     assert turns == 3_000 * len(frame) // PIECE
 
 
@@ -389,10 +362,10 @@ def test_nothing_is_handled_while_the_connection_within_wants_nothing() -> None:
     within, way, socket_within = opened_within()
     within.transport.pause_reading()
     socket_within.data_received(b"\x82\x81\x00\x00\x00\x00x")
-    assert ([], [], False) == (within.taken, within.turns, way.reads)
+    assert ([], [], True) == (within.taken, within.turns, way.is_paused)
     within.transport.resume_reading()
     within.turns.pop()()
-    assert ([b"x"], True) == (within.taken, way.reads)
+    assert ([b"x"], False) == (within.taken, way.is_paused)
 
 
 def test_connections_are_counted_before_they_are_websockets(web: Web) -> None:
