@@ -23,8 +23,6 @@ from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import SETTINGS
 
-__all__ = ["Inside", "bus_of", "configured", "hub_of", "inside"]
-
 
 def configured(*created: Created, **fields: Any) -> Configuration:
     """A configuration with these entities."""

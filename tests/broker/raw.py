@@ -14,25 +14,6 @@ from proton import Message
 from proton.utils import BlockingConnection
 from work import PATIENCE
 
-__all__ = [
-    "AMQP",
-    "ANONYMOUS",
-    "LOGIN",
-    "OPEN",
-    "OUTCOME",
-    "SASL",
-    "anonymous",
-    "claimed",
-    "connected",
-    "greeted",
-    "logged_in",
-    "put_token",
-    "quote_plus",
-    "signature",
-    "silent",
-    "token",
-]
-
 SASL: Final = b"AMQP\x03\x01\x00\x00"
 AMQP: Final = b"AMQP\x00\x01\x00\x00"
 ANONYMOUS: Final = (

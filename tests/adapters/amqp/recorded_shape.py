@@ -16,8 +16,6 @@ from xml.etree import ElementTree as ET
 
 from busproof.spec import Observation, load_observations
 
-__all__ = ["ATOM", "BASE", "elements_recorded", "reshaped", "serving"]
-
 ATOM = "http://www.w3.org/2005/Atom"
 SERVICE_BUS = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
 BASE = "https://recorded.example/"

@@ -16,8 +16,6 @@ from busproof.spec import Observation
 from .. import raw
 from ..fuzz import fuzzing
 
-__all__ = ["differences", "differences_of", "sessions_of"]
-
 ATOM = "http://www.w3.org/2005/Atom"
 SERVICE_BUS = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
 HOST = "recorded.example"

@@ -3,8 +3,6 @@
 import random
 from typing import Final
 
-__all__ = ["changed", "cut", "flipped", "spliced"]
-
 TELLING: Final = bytes.fromhex(
     "00 40 41 43 45 53 56 70 7f 80 98 a0 a1 a3 b0 b1 c0 c1 d0 d1 e0 f0 ff"
 )

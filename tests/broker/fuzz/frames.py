@@ -15,41 +15,6 @@ from .. import raw
 from . import fuzzing
 from .fuzzing import KEY, NAME
 
-__all__ = [
-    "ACCEPT",
-    "ATTACH",
-    "BEGIN",
-    "CLOSE",
-    "DETACH",
-    "DISPOSITION",
-    "END",
-    "FALSE",
-    "FLOW",
-    "NULL",
-    "OPEN",
-    "TRANSFER",
-    "TRUE",
-    "Peer",
-    "attach",
-    "begin",
-    "binary",
-    "described",
-    "flow",
-    "frame",
-    "listed",
-    "login",
-    "mapped",
-    "opening",
-    "peer",
-    "speaking",
-    "symbol",
-    "text",
-    "transfer",
-    "truth",
-    "uint",
-    "ulong",
-]
-
 OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, DETACH, END, CLOSE = range(0x10, 0x19)
 NULL: Final = b"\x40"
 TRUE: Final = b"\x41"

@@ -27,18 +27,6 @@ from busproof.broker.core import Hub
 
 from .. import raw
 
-__all__ = [
-    "KEY",
-    "NAME",
-    "Wire",
-    "conversation",
-    "frames_of",
-    "in_session",
-    "met",
-    "odd_conversation",
-    "seeking",
-]
-
 NAME, KEY = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
 SLOW: Final = 65_536
 
@@ -75,6 +63,9 @@ class Wire(asyncio.Transport):
 
     def resume_reading(self) -> None:
         self.is_paused = False
+
+    def can_write_eof(self) -> bool:
+        return False
 
     def close(self) -> None:
         self.is_over = True

@@ -14,8 +14,6 @@ import attrs
 from . import frames as f
 from .fuzzing import NAME
 
-__all__ = ["BOUNDARIES", "Case", "cases", "conversation"]
-
 _NUMBERS: Final = {
     "ubyte": (0x50, ">B", (0, 255)),
     "byte": (0x51, ">b", (-1,)),

@@ -13,8 +13,6 @@ from work import PATIENCE
 from .. import raw
 from ..inside import Inside
 
-__all__ = ["BATCH", "KEY", "Speaker", "Told", "address_of", "speaker"]
-
 KEY: Final = ("RootManageSharedAccessKey", "SAS_KEY_VALUE")
 BATCH: Final = {"Content-Type": "application/vnd.microsoft.servicebus.json"}
 

@@ -26,8 +26,6 @@ from busproof.errors import AdapterError
 
 from ..conftest import Served, launched, running
 
-__all__ = ["LOCK", "Round", "Victim", "checkpointing", "dying", "moments"]
-
 LOCK: Final = 1.0
 """How long a message stays locked, in seconds."""
 TIMEOUT: Final = 10.0
