@@ -85,8 +85,14 @@ def settles_below(secured: Secured, most: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PORTS)
-@pytest.mark.parametrize("says", [b"\x16", b"GET / HTTP/1.1\r\n\r\n", None])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        *((name, b"\x16") for name in PORTS),
+        ("websocket-port", b"GET / HTTP/1.1\r\n\r\n"),
+        ("tls-port", None),
+    ],
+)
 def test_memory_of_clients_before_login_is_given_back(
     secured: Secured, name: str, says: bytes | None
 ) -> None:

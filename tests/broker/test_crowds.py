@@ -88,7 +88,7 @@ def test_http_requests_of_many_clients_take_turns(path: str) -> None:
         readers = list[asyncio.StreamReader]()
         ways = list[fuzzing.Wire]()
         tasks = list[Any]()
-        for _ in range(100):
+        for _ in range(40):
             reader = asyncio.StreamReader()
             way = fuzzing.Wire()
             protocol = asyncio.StreamReaderProtocol(reader)
@@ -115,7 +115,7 @@ def test_floods_of_many_websockets_take_turns(frame: bytes) -> None:
     async def act(hub: Hub) -> AsyncIterator[None]:
         upgrade = Upgrade(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
         clients = list[WebSocket]()
-        for number in range(50):
+        for number in range(20):
             client = WebSocket(fuzzing.Connection(hub, number, fuzzing.attach))
             client.connection_made(fuzzing.Wire())
             client.data_received(WSConnection(ConnectionType.CLIENT).send(upgrade))
@@ -137,7 +137,7 @@ def test_many_connections_of_many_links_end_in_turns(end: str) -> None:
     """Four of them at the same moment."""
 
     async def act(hub: Hub) -> AsyncIterator[None]:
-        clients = [receivers(hub, number, 4_000) for number in range(4)]
+        clients = [receivers(hub, number, 1_500) for number in range(4)]
         await rest(hub)
         yield
         for client in clients:

@@ -53,14 +53,20 @@ SINCE: Final[dict[str, Any]] = {**EVERY, "last-updated-time": timestamp(1)}
 """The page of those whose state was set."""
 
 
+def hold(client: Asked, names: list[str]) -> dict[str, Session]:
+    """The sessions of a queue, each with a message."""
+    entity = client.hub.bus.find_entity("s")
+    entity.sessions.update({name: Session(entity, name, 0, messages=1) for name in names})
+    return entity.sessions
+
+
 @pytest.mark.parametrize("said", [EVERY, SINCE])
 def test_sessions_are_listed_in_slices(said: dict[str, Any]) -> None:
     """Of many, the page has the first in order of their names, also if some leave meanwhile."""
 
     def ask(client: Asked) -> None:
         client.hub.stated.update({("s", f"s{number:05}"): 2 for number in range(12_000, 0, -1)})
-        client.hold("s", 12_000, session=True)
-        sessions, answer = client.hub.bus.find_entity("s").sessions, Sliced()
+        sessions, answer = hold(client, [f"s{number:05}" for number in range(12_000)]), Sliced()
 
         def leave() -> None:
             sessions.pop("s11999", None)
@@ -83,8 +89,7 @@ def test_no_step_of_a_list_of_many_sessions_is_long(said: dict[str, Any]) -> Non
     def ask(client: Asked) -> None:
         names = [f"{number * 7_919 % 200_003:06}" for number in range(200_000)]
         client.hub.stated.update({("s", name): 2 for name in names})
-        entity = client.hub.bus.find_entity("s")
-        entity.sessions.update({name: Session(entity, name, 0, messages=1) for name in names})
+        hold(client, names)
 
         def measure() -> float:
             answer = Sliced()
@@ -119,7 +124,7 @@ def test_list_of_sessions_has_a_thousand_at_most() -> None:
     """Whatever it asks for; the next one goes on behind them."""
 
     def ask(client: Asked) -> None:
-        client.hold("s", 1_002, session=True)
+        hold(client, [f"s{number:05}" for number in range(1_002)])
         said = {"skip": 0, "top": 2**31 - 1}
         first = client.ask("get-message-sessions", said, "s")
         assert first["skip"] == 1_000

@@ -141,7 +141,7 @@ def transfer(
     """Transfer a message, or a part of one, or take it back."""
     delivery = NULL if number is None else uint(number)
     tag = binary(struct.pack(">I", number or 0))
-    flags = (truth(settled), truth(more), NULL, state, FALSE, truth(aborted), FALSE)
+    flags = (truth(settled), truth(more), NULL, state, *((NULL, TRUE) if aborted else ()))
     return frame(TRANSFER, uint(handle), delivery, tag, uint(form), *flags, payload=payload)
 
 

@@ -27,7 +27,7 @@ from . import broken_frames, fuzzing
 
 pytestmark = pytest.mark.slow
 
-CASES = 100_000 if FULL else 2_500
+CASES = 100_000 if FULL else 1_600
 """Of all kinds together."""
 ANEW = 100
 """After how many cases the namespace begins anew, and a client tries whether it is served."""
