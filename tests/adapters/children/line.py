@@ -8,11 +8,11 @@ from pathlib import Path
 HOW = sys.argv[1]
 STATE = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 HELLO = {
-    "protocol": 2 if HOW == "wrong-version" else 1,
+    "protocol": 1,
     "implementation": {"name": "a list", "version": "1", "language": "Python"},
-    "capabilities": ["levitation"] if HOW == "unknown-capability" else [],
+    "capabilities": [],
     "clock": "virtual",
-    "slack": 0.5 if HOW == "slack-in-seconds" else float("nan") if HOW == "not-a-number" else 0,
+    "slack": float("nan") if HOW == "not-a-number" else 0,
 }
 STARTED: list[bool] = []
 queues: dict[str, list[dict]] = {}
@@ -45,7 +45,7 @@ def outcome(command):
 
 def content(request):
     if "hello" in request:
-        return {"hello": HELLO} | ({"colour": "red"} if HOW == "extra-field" else {})
+        return {"hello": HELLO}
     if "start" in request:
         queues.clear()
         STARTED.append(True)
@@ -58,8 +58,6 @@ def content(request):
 
 
 def identity(request, count):
-    if HOW == "id-as-text":
-        return str(request["id"])
     return count if HOW == "counts-itself" else request["id"]
 
 
@@ -67,8 +65,6 @@ def main():
     if HOW == "gone":
         sys.stderr.write("no bus to be found\n")
         sys.exit(3)
-    if HOW == "chatty-first":
-        print("connected", flush=True)
     if HOW == "moody":
         with STATE.open("a") as file:
             file.write(".")

@@ -226,37 +226,3 @@ def test_a_request_over_http_on_which_we_fail_is_answered() -> None:
         trial.complaints.clear()
 
     tried(trying)
-
-
-class Restless:
-    """A link that gets more credit, or is gone, while it is served."""
-
-    place = ("q", None)
-
-    def __init__(self, hub: Hub, *, stays: bool) -> None:
-        self.hub = hub
-        self.stays = stays
-        self.served = 0
-
-    def serve(self) -> bool:
-        self.served += 1
-        self.hub.wait(self)
-        if not self.stays:
-            self.hub.leave(self)
-        return self.stays
-
-
-@pytest.mark.parametrize("stays", [True, False])
-def test_waiter_stands_in_line_once_even_while_being_served(*, stays: bool) -> None:
-    """So that he is out of it once he is gone: found as a link that was served after its end."""
-
-    async def trying(trial: Trial) -> None:
-        waiter = Restless(trial.hub, stays=stays)
-        trial.hub.wait(waiter)
-        for served in (1, 2):
-            trial.hub._serve_place(waiter.place)
-            assert waiter.served == (served if stays else 1)
-        trial.hub.leave(waiter)
-        assert {} == trial.hub._waiting
-
-    tried(trying)

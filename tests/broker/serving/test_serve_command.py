@@ -60,15 +60,6 @@ def test_a_used_port_is_named(complaint: Complaint, option: str) -> None:
     assert f"choose another {option}" in said
 
 
-def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -> None:
-    """With the line, and what was expected there."""
-    path = tmp_path / "Config.json"
-    path.write_text('{"UserConfig": {\n"Namespaces": [{"Queues": [{"Name": 3}]}]}}')
-    said = complaint("--config", str(path))
-    assert f"{path}:2: " in said
-    assert "expected a text" in said
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
