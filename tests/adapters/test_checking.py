@@ -231,7 +231,6 @@ def test_a_sound_adapter_passes_everything(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_conforming_adapter_is_failed_by_nothing_however_hostile() -> None:
-    """Lost answers make a check inconclusive, and never failed."""
     for seed in range(20):
         found = findings(f"model?policy=hostile&seed={seed}")
         assert set() == failed(found), seed
@@ -375,7 +374,6 @@ def test_traceback_of_an_adapter_is_kept(
 def test_no_file_is_written_for_an_adapter_that_raises_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A wrong answer has no traceback."""
     monkeypatch.chdir(tmp_path)
     assert 1 == main(["check-adapter", "misbehaving:Forgets"])
     assert not Path("reports").exists()

@@ -226,7 +226,6 @@ def test_a_setting_that_spark_does_not_have_is_reported() -> None:
 def test_a_service_is_not_used_unless_somebody_agreed(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is it connected to."""
     monkeypatch.delenv("BUSPROOF_NAMESPACE_RUN", raising=False)
     monkeypatch.setenv("BUS", "amqp://name:secret@localhost")
     with pytest.raises(UsageError, match="BUSPROOF_NAMESPACE_RUN") as caught:
@@ -236,7 +235,6 @@ def test_a_service_is_not_used_unless_somebody_agreed(
 
 @pytest.mark.needs("proton")
 def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connecting waits until the adapter is asked what it can do."""
     from busproof.adapters.amqp.remote import RemoteAdapter  # it needs proton
 
     monkeypatch.setenv("BUSPROOF_NAMESPACE_RUN", "abcd1234")
@@ -244,7 +242,6 @@ def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_environment_that_names_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the variable's name."""
     monkeypatch.delenv("BUS", raising=False)
     with pytest.raises(UsageError, match="variable BUS names no adapter"):
         seek("env:BUS")

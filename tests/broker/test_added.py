@@ -53,8 +53,6 @@ def test_states_of_sessions_are_limited_together() -> None:
 
 
 def test_empty_states_are_limited_too() -> None:
-    """Each keeps its session; nothing was counted for it."""
-
     def ask(client: Asked) -> None:
         limit(client)
         with pytest.raises(Refusal, match=TOO_MUCH):
@@ -79,8 +77,6 @@ def test_empty_states_are_limited_too() -> None:
     ids=["abandoned", "deferred", "reason", "description"],
 )
 def test_what_settlements_add_is_limited_together(added: dict[str, Any]) -> None:
-    """Of any kind, and however many messages there are."""
-
     def ask(client: Asked) -> None:
         limit(client)
         client.hold("r", 5)
@@ -117,8 +113,6 @@ CORRELATED: Final = {"correlation-filter": {"properties": {"k": "x" * LARGE}}}
 
 
 def test_rules_are_limited_together() -> None:
-    """A rule that is removed makes room."""
-
     def ask(client: Asked) -> None:
         limit(client)
         for command in TOPIC:

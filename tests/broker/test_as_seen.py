@@ -14,14 +14,12 @@ def served(policy: str = "round-robin", **settings: object) -> Bus:
 
 
 def test_what_is_open_is_read_as_the_service_was_seen_to_read_it() -> None:
-    """For the edition of its time."""
     assert served().namespace.readings["FORWARD-FAILED"] == "dead-letter"
     older = served(edition="es-2020-06").namespace.readings
     assert (older["REGULAR-KEYS"], older["PREMIUM-CHECKBOX"]) == ("accepted", "no-effect")
 
 
 def test_reading_that_the_user_names_is_kept() -> None:
-    """The evidence decides only what the profile leaves open."""
     bus = served(readings={"FORWARD-FAILED": "transfer"})
     assert "FORWARD-FAILED" not in bus.namespace.readings
 

@@ -96,7 +96,6 @@ def settles_below(secured: Secured, most: float) -> bool:
 def test_memory_of_clients_before_login_is_given_back(
     secured: Secured, name: str, says: bytes | None
 ) -> None:
-    """Whether a handshake was begun, was none, or succeeded."""
     before = secured.memory
     for _ in range(4):
         visit(secured, secured.ports[name], 400, says)
@@ -105,7 +104,6 @@ def test_memory_of_clients_before_login_is_given_back(
 
 @pytest.mark.slow
 def test_flood_of_handshakes_makes_room_for_one_that_goes_on(secured: Secured) -> None:
-    """It takes memory for so many of them alone."""
     before = secured.memory
     with ExitStack() as others:
         for _ in range(800):
@@ -139,7 +137,6 @@ def test_oldest_handshake_makes_room() -> None:
 
 @pytest.mark.slow
 def test_stranger_makes_room_for_another_connection() -> None:
-    """The first one; who has logged in stays."""
     with inside(CreateQueue(queue="q"), connections=2) as broker, connected(broker) as first:
         with raw.silent(broker.broker.port) as silent:
             while len(broker.hub.connections) < 2:

@@ -160,7 +160,6 @@ def test_header_and_lifetime_outside_of_their_bounds_are_refused(durable: Served
 def test_request_with_a_number_outside_of_its_bounds_is_refused(
     durable: Served, operation: str, body: dict[str, Any], names: tuple[str, ...]
 ) -> None:
-    """With the name of the field; the broker goes on."""
     with raw.logged_in(durable.port) as connection:
         asker = Asker(connection)
         for name in names:
@@ -175,7 +174,6 @@ def test_request_with_a_number_outside_of_its_bounds_is_refused(
 
 @pytest.mark.slow
 def test_clock_stops_before_times_that_clients_cannot_have(durable: Served) -> None:
-    """However often it is moved by as much as one request may."""
     for _ in range(200):
         answer = durable.ask("/busproof/clock", microseconds=10**17 - 1)
         if isinstance(answer, tuple):
@@ -211,7 +209,6 @@ def test_http_request_with_a_number_outside_of_its_bounds_is_refused(
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_number_is_bounded_by_the_table(name: str) -> None:
-    """At both ends; and as text in ASCII digits only."""
     bound = NUMBERS[name]
     for value in (bound.least, bound.most):
         assert value == check_bound(name, value)

@@ -159,7 +159,6 @@ def unfinished(client: Peer) -> None:
 def test_what_one_client_makes_the_broker_keep_is_bounded(
     served: Served, attack: Callable[[Peer], None]
 ) -> None:
-    """And it is let go with the words that say so; others are served."""
     before = served.memory
     with peer(served.port) as client:
         attack(client)
@@ -170,7 +169,6 @@ def test_what_one_client_makes_the_broker_keep_is_bounded(
 
 
 def test_what_all_clients_make_the_broker_keep_is_bounded(served: Served) -> None:
-    """Those that hold the most are let go; who holds little stays."""
     before = served.memory
     with ExitStack() as stack, peer(served.port, begin(), attach("out", 0, sends="q")) as modest:
         crowd = [stack.enter_context(peer(served.port)) for _ in range(60)]

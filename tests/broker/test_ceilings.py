@@ -48,7 +48,6 @@ def test_rules_of_a_topic_have_a_ceiling(served: Served) -> None:
 
 
 def test_subscriptions_of_a_topic_have_a_ceiling(served: Served) -> None:
-    """Over HTTP, which alone creates some."""
     assert 201 == asked(served, "PUT", "t/subscriptions/c", "Subscription")[0]
     status, body = asked(served, "PUT", "t/subscriptions/d", "Subscription")
     assert status == 403
@@ -58,8 +57,6 @@ def test_subscriptions_of_a_topic_have_a_ceiling(served: Served) -> None:
 
 
 def test_ids_of_sessions_that_are_accepted_have_a_longest(served: Served) -> None:
-    """As those of messages have."""
-
     def accept(session_id: str) -> None:
         named = Filter({symbol("com.microsoft:session-filter"): session_id})
         connection.create_receiver("s", name=f"of {len(session_id)}", options=named)

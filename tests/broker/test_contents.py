@@ -73,7 +73,6 @@ VALUES: Final[tuple[Any, ...]] = (
 
 @pytest.mark.parametrize("value", VALUES)
 def test_values_of_all_kinds_are_accepted(value: Any) -> None:
-    """In the body, in properties, in annotations and within each other."""
     message = Message(body=value, properties={"a": value}, annotations={symbol("own"): value})
     data = bytes(message.encode())
     parse(data, "m", 0)
@@ -127,7 +126,6 @@ def test_message_is_enqueued_when_it_is_due_but_not_before_it_came(due: int, enq
 def test_ids_that_an_action_leaves_alone_keep_their_type(
     sent: Any, set_by_action: dict[str, str], shown: str | None
 ) -> None:
-    """Numbers, UUIDs and bytes, which filters see as texts."""
     message = Message(b"x", inferred=True, id=sent, correlation_id=sent, subject="sent")
     parsed = parse(bytes(message.encode()), "m", 0, identified=False)
     view = v.MessageView.of(parsed.message)

@@ -60,7 +60,6 @@ def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
 
 
 def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> None:
-    """Each message is matched in linear time."""
     with (
         process_passes(served.process.pid, GENEROUS),
         raw.logged_in(served.port) as connection,
@@ -76,7 +75,6 @@ def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> No
 
 @pytest.mark.parametrize("expression", [LONGEST, NESTED])
 def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: str) -> None:
-    """Twenty of them, each another."""
     with (
         process_passes(served.process.pid, GENEROUS),
         raw.logged_in(served.port) as connection,
@@ -167,7 +165,6 @@ def test_refused_sends_are_freed(served: Served, kind: str, data: bytes) -> None
 
 
 def test_refused_requests_are_freed(served: Served) -> None:
-    """Messages that are to be scheduled, too."""
     refused = Message(b"x" * 200_000, inferred=True, id="i" * 200)
     message = {"message-id": "m", "message": bytes(refused.encode())}
     with raw.logged_in(served.port) as connection:
@@ -194,7 +191,6 @@ MANY: Final = {
 
 @pytest.mark.parametrize("kind", MANY)
 def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> None:
-    """Whether it is accepted or refused, and when it is received."""
     with (
         process_passes(served.process.pid, GENEROUS),
         raw.logged_in(served.port) as connection,
@@ -253,7 +249,6 @@ def test_burst_of_requests_gives_others_turns(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_peek_shows_at_most_as_many_messages_as_the_service_does(served: Served) -> None:
-    """Whatever it asks for; the next one goes on behind them."""
     with raw.logged_in(served.port) as connection:
         sender = connection.create_sender("full")
         for _ in range(255):
@@ -274,8 +269,6 @@ class Idle:
 
 
 def test_links_that_wait_cost_the_same_however_many_wait() -> None:
-    """Each link that waits, waits again after a flow, and leaves."""
-
     async def crowd() -> None:
         hub = hub_of(*QUEUES)
 

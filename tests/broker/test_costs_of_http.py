@@ -65,7 +65,6 @@ TINY_CHUNKS: Final = b"1\r\nx\r\n" * 10_000
 def test_body_is_not_read_without_a_token(
     served: Served, method: str, path: str, status: int
 ) -> None:
-    """A million one-byte chunks cost as little as the head."""
     origin = "Origin: http://elsewhere"
     with process_passes(served.process.pid, GENEROUS / 5):
         said = exchanged(served, [head(method, path, origin), *[TINY_CHUNKS] * 90])

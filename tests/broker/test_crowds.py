@@ -58,7 +58,6 @@ def test_few_sockets_are_heard_at_a_time_and_each_before_any_again(selector: Fai
 
 
 def test_socket_that_was_closed_meanwhile_is_not_heard(selector: FairSelector) -> None:
-    """Nor is another that has its number by then."""
     pairs = Pairs(selector, 2 * HEARD_AT_ONCE)
     first = {key.fd for key, _ in selector.select(0)}
     later = [ours for ours, _ in pairs.ends if ours.fileno() not in first]
@@ -134,8 +133,6 @@ def test_floods_of_many_websockets_take_turns(frame: bytes) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["lost", "session ended", "closed"])
 def test_many_connections_of_many_links_end_in_turns(end: str) -> None:
-    """Four of them at the same moment."""
-
     async def act(hub: Hub) -> AsyncIterator[None]:
         clients = [receivers(hub, number, 1_500) for number in range(4)]
         await rest(hub)

@@ -68,7 +68,6 @@ def test_many_idle_connections_leave_files_for_everything_else(tmp_path: Path) -
 
 
 def test_idle_http_connections_leave_files_too(tmp_path: Path) -> None:
-    """The broker does not spin, and answers once they are gone."""
     with started(FEW, FEW, tmp_path) as served, process_passes(served.process.pid, LOOP):
         port = urlsplit(served.admin).port
         with ExitStack() as crowd, raw.logged_in(served.port) as connection:

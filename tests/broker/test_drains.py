@@ -76,8 +76,6 @@ def test_drain_is_answered_once_behind_its_messages(credit: int) -> None:
 
 
 def test_drains_are_answered_one_after_the_other() -> None:
-    """Also one without any credit."""
-
     def act(client: Talk) -> None:
         counts = []
         for credit, count in ((2, 0), (0, 2), (2, 2), (3, 4)):
@@ -99,8 +97,6 @@ def test_drain_waits_for_messages_that_have_no_window() -> None:
 
 
 def test_drain_of_replies_is_answered() -> None:
-    """Its one credit is used up by the answer to a request."""
-
     def act(client: Talk) -> None:
         client.answers(f.attach("asks", 2, sends="q/$management"))
         client.answers(f.attach("hears", 3, receives="q/$management"), f.flow(1, 3))

@@ -98,7 +98,6 @@ def test_unfinished_messages_count_for_the_whole_connection() -> None:
 
 @pytest.mark.slow
 def test_a_connection_has_so_many_links_and_no_more() -> None:
-    """The next one is refused; once one is closed there may be another."""
     with inside(QUEUE, links=2) as served, connected(served) as connection:
         first = connection.create_sender("q", name="first")
         connection.create_sender("q", name="second")
@@ -110,7 +109,6 @@ def test_a_connection_has_so_many_links_and_no_more() -> None:
 
 @pytest.mark.slow
 def test_connection_that_keeps_refused_links_open_is_closed() -> None:
-    """Who does may be refused as often as he likes."""
     with inside(QUEUE, links=2) as served:
         with connected(served) as connection:
             for number in range(5):
@@ -127,7 +125,6 @@ def test_connection_that_keeps_refused_links_open_is_closed() -> None:
 
 @pytest.mark.slow
 def test_transfers_over_a_refused_link_are_discarded() -> None:
-    """Nothing of it is kept, and the connection goes on."""
     with inside(QUEUE) as served, bare(served) as connection:
         link = connection.sender()
         link.target.address = "nowhere"
@@ -148,7 +145,6 @@ def test_transfers_over_a_refused_link_are_discarded() -> None:
 
 @pytest.mark.slow
 def test_there_are_so_many_connections_and_no_more() -> None:
-    """The next one is not let in; once one has ended another may come."""
     with inside(QUEUE, connections=1) as served:
         with connected(served) as first:
             with pytest.raises(ConnectionException), connected(served):
@@ -161,7 +157,6 @@ def test_there_are_so_many_connections_and_no_more() -> None:
 
 @pytest.mark.slow
 def test_sessions_are_as_many_as_clients_are_promised() -> None:
-    """Who begins more is let go."""
     with inside(QUEUE, sessions=2) as served, bare(served) as connection:
         assert 1 == connection._engine.remote_channel_max
         connection._engine.pop(connection._engine.pending()) if connection._engine.pending() else 0
@@ -177,7 +172,6 @@ def test_sessions_are_as_many_as_clients_are_promised() -> None:
 
 @pytest.mark.slow
 def test_silent_connection_is_closed() -> None:
-    """Who says that he is there, which costs him nothing, stays."""
     with inside(QUEUE, idle=2) as served, bare(served) as lively:
         with socket_of_one_who_logged_in(served):
             assert 2 == len(served.hub.connections)
@@ -217,7 +211,6 @@ def attached(connection: Connection, link: Any, path: str) -> Any:
 
 @pytest.mark.slow
 def test_a_link_is_given_so_much_and_more_when_some_of_it_is_settled() -> None:
-    """Whatever credit it has."""
     with inside(QUEUE, unsettled=2) as served, connected(served) as connection:
         sender = connection.create_sender("q")
         for body in "abc":
@@ -291,7 +284,6 @@ def test_connection_that_does_not_read_is_not_read_from() -> None:
 
 @pytest.mark.slow
 def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
-    """Whether he gives no credit, or reads nothing; who takes them may."""
     with inside(QUEUE, answers=600_000) as served, connected(served) as other:
         assert send(other, b"x" * 200_000)
         for credit, lasts in ((10, True), (0, False)):
@@ -319,7 +311,6 @@ def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
 def test_a_client_that_reads_nothing_cannot_put_off_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its last words are not waited for for long."""
     monkeypatch.setattr(wire, "LAST_WORDS", 0.3)
     with inside(QUEUE, unread=16_384) as served, connected(served) as other:
         assert send(other, b"x" * 250_000)
@@ -337,7 +328,6 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
 
 @pytest.mark.slow
 def test_open_transactions_of_a_link_are_limited() -> None:
-    """Once one has ended another may begin."""
     with inside(QUEUE, transactions=2) as served, bare(served) as client:
         link = client.sender()
         link.target.type = Terminus.COORDINATOR

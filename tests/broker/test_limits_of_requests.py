@@ -24,7 +24,6 @@ QUEUE = CreateQueue(queue="q")
 
 
 def test_a_limit_is_named_with_its_number() -> None:
-    """Whichever it is; the others are as they are by default."""
     assert Limits(links=7, http_idle=3) == limits_in(["links=7", "http-idle=3"])
     assert Limits() == limits_in([])
     for name, (default, _) in MEANINGS.items():
@@ -32,7 +31,6 @@ def test_a_limit_is_named_with_its_number() -> None:
 
 
 def test_the_document_shows_each_limit_as_it_is() -> None:
-    """What it is of, and how much by default."""
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `") and "`--" not in line]
     expected = [f"| `{name}` | {what} | {most:,} |" for name, (most, what) in MEANINGS.items()]
@@ -52,7 +50,6 @@ def test_the_document_shows_each_limit_as_it_is() -> None:
     ],
 )
 def test_a_limit_that_cannot_be_is_named(said: str, expected: str) -> None:
-    """With what it could be."""
     with pytest.raises(UsageError, match=expected):
         limits_in([said])
 

@@ -121,8 +121,6 @@ def test_list_of_sessions_is_refused_as_by_the_model() -> None:
 
 
 def test_list_of_sessions_has_a_thousand_at_most() -> None:
-    """Whatever it asks for; the next one goes on behind them."""
-
     def ask(client: Asked) -> None:
         hold(client, [f"s{number:05}" for number in range(1_002)])
         said = {"skip": 0, "top": 2**31 - 1}

@@ -69,7 +69,6 @@ def asked(
 
 @pytest.mark.parametrize("name", WRONG)
 def test_name_that_would_harm_others_is_refused(name: str) -> None:
-    """With a sentence that shows it and can be printed."""
     said = objection_to(name)
     assert said is not None
     assert said.isprintable()
@@ -77,19 +76,16 @@ def test_name_that_would_harm_others_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_usual_name_is_allowed(name: str) -> None:
-    """Whatever letters it has."""
     assert objection_to(name) is None
 
 
 def test_default_rule_has_its_name() -> None:
-    """It begins with a dollar sign, as no entity does."""
     assert objection_to("$Default", dollar=True) is None
     assert objection_to("$Default") is not None
 
 
 @pytest.mark.slow
 def test_entities_have_names_that_everybody_can_read(punctual: Served) -> None:
-    """Others are refused, and the list of all entities stays readable."""
     served = anew(punctual)
     for name in ("", "..%2Fx", "a%01b", "%24cbs", "q%2F%24management", "a%2F%2Fb", "a%0Ab"):
         status, body = asked(served, "PUT", name)
@@ -185,7 +181,6 @@ def test_subscription_with_an_impossible_first_rule_is_not_created(
 
 @pytest.mark.slow
 def test_rule_takes_no_other_method(punctual: Served) -> None:
-    """As an entity does not."""
     served = anew(punctual)
     for path in ("topic", "topic/subscriptions/all/rules/$Default"):
         assert 405 == asked(served, "POST", path)[0]

@@ -103,7 +103,6 @@ async def settled(sent: list[bytes]) -> tuple[list[int], int]:
 @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
 @pytest.mark.parametrize("case", CASES)
 def test_deliveries_are_settled_by_the_ids_that_the_client_gave(case: str, at_once: bool) -> None:
-    """And each of them is a message, whatever its id."""
     sent, ids = CASES[case]
     pieces = [b"".join(sent)] if at_once else sent
     expected = (ids, 4 if case == "settled by the sender" else len(ids))
@@ -166,7 +165,6 @@ def test_threads_that_share_a_receiver_renew_its_locks(served: Served) -> None:
 
 @pytest.mark.parametrize("broken", [b"\x00\x53\x14\x45", b"\x00\x53\x14\xc0", b"\x00\x53\x11\x43"])
 def test_frames_that_cannot_be_read_are_left_to_the_engine(broken: bytes) -> None:
-    """It says what is wrong with them."""
     frame = (len(broken) + 8).to_bytes(4, "big") + b"\x02\x00\x00\x00" + broken
     numbering = Numbering()
     assert numbering.take(BEGIN) is None

@@ -26,7 +26,6 @@ def bus(policy: str, seed: int = 0) -> Bus:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_delivers_each_message_once(policy: str) -> None:
-    """Only the partitions differ."""
     some = bus(policy, seed=3)
     for each in range(12):
         assert some.ask(v.Send(queue="q", message=v.Message(body=str(each))), "c").refused is None
@@ -40,7 +39,6 @@ def test_every_policy_delivers_each_message_once(policy: str) -> None:
 
 
 def test_several_requests_take_effect_together_or_not_at_all() -> None:
-    """A refusal takes back what came before it."""
     some = bus("round-robin")
     good = v.Send(queue="q", message=v.Message(body="good"))
     bad = v.Send(queue="q", message=v.Message(body="bad", session_id="s", partition_key="k"))
@@ -74,7 +72,6 @@ def names_alive() -> int:
 
 
 def test_content_is_freed_with_the_last_message_that_has_it() -> None:
-    """However many came and went; of a refused message nothing is kept."""
     some, kept = bus("round-robin"), Contents()
     take = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     of_other_tests = names_alive()
@@ -92,7 +89,6 @@ def test_content_is_freed_with_the_last_message_that_has_it() -> None:
 
 
 def test_another_bus_is_handed_texts_and_its_contents_are_found_by_them() -> None:
-    """Only where they are kept for it."""
     lasting, passing = Contents(lasting=True), Contents()
     for contents, found in ((lasting, Content(priority=3)), (passing, None)):
         name = contents.new_name()
@@ -170,7 +166,6 @@ def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> Non
 
 
 def test_a_message_stands_for_as_many_bytes_as_it_says_and_has_no_fewer() -> None:
-    """Which nobody says but in numbers."""
     for said, size in ((500_000, 500_000), (1, 12)):
         wire: Any = ProtonMessage(b"payload", inferred=True)
         wire.annotations = {symbol(STANDS_FOR): said}

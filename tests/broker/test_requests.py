@@ -167,8 +167,6 @@ REQUESTS: Final = (schedule, cancel, renew, settle, receive, peek, list_sessions
 def test_request_of_as_many_as_it_may_have_takes_one_turn(
     measured: Callable[[Asked], float],
 ) -> None:
-    """By default."""
-
     def measure() -> float:
         passes: list[float] = []
         asking(lambda client: passes.append(measured(client)))
@@ -186,8 +184,6 @@ def test_request_whose_properties_are_not_a_map_is_refused() -> None:
 
 @pytest.mark.parametrize("path", ["r", "u"])
 def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
-    """Where none of many is old enough; the one that is, is deleted."""
-
     def ask(client: Asked) -> None:
         client.hold(path, 1, session=path == "u")
         now = client.hub.now_ms()
@@ -207,8 +203,6 @@ def test_messages_to_delete_are_looked_for_in_slices(path: str) -> None:
 
 
 def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
-    """Its Attach and its Detach with an error are written together."""
-
     async def run() -> int:
         hub = hub_of(*QUEUES)
         client = await fuzzing.seeking(hub, "s", milliseconds=60_000)

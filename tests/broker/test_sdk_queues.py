@@ -41,6 +41,14 @@ def taken(receiver: ServiceBusReceiver, count: int = 1) -> list[ServiceBusReceiv
     return found
 
 
+def completed(receiver: ServiceBusReceiver, count: int = 1) -> list[ServiceBusReceivedMessage]:
+    """As many messages, which are gone then."""
+    found = taken(receiver, count)
+    for each in found:
+        receiver.complete_message(each)
+    return found
+
+
 def emptied(served: Served, queue: str, *, least: int = 0) -> list[str]:
     """The bodies of all that can be received, which is removed; so many are waited for."""
     with (
@@ -109,7 +117,6 @@ def test_messages_without_a_key_go_to_the_partitions_in_turn(served: Served) -> 
 
 
 def test_a_batch_is_as_many_messages(served: Served) -> None:
-    """Both as a list and as a batch of its own."""
     with served.client() as client, client.get_queue_sender("parted") as sender:
         sender.send_messages([Message(f"listed {each}") for each in range(3)])
         batch = sender.create_message_batch()
@@ -121,22 +128,18 @@ def test_a_batch_is_as_many_messages(served: Served) -> None:
 
 
 def test_a_payload_that_looks_like_a_message_is_no_batch(served: Served) -> None:
-    """A batch is known by its format, not by what it holds."""
     inside = b"\x00\x53\x75\xa0\x01x"
     sent(served, "plain", Message(inside))
     with served.client() as client, client.get_queue_receiver("plain") as receiver:
-        (got,) = taken(receiver)
-        receiver.complete_message(got)
+        (got,) = completed(receiver)
         assert inside == b"".join(got.body)
 
 
 def test_a_large_message_comes_whole(served: Served) -> None:
-    """Of more frames than one."""
     body = bytes(range(256)) * 900
     sent(served, "plain", Message(body))
     with served.client() as client, client.get_queue_receiver("plain") as receiver:
-        (got,) = taken(receiver)
-        receiver.complete_message(got)
+        (got,) = completed(receiver)
         assert body == b"".join(got.body)
 
 
@@ -150,22 +153,20 @@ def test_every_settlement_has_its_effect(served: Served, name: str) -> None:
             receiver.abandon_message(abandoned)
             receiver.dead_letter_message(dead, reason="why", error_description="because")
             receiver.defer_message(deferred)
-            (again,) = taken(receiver)
+            (again,) = completed(receiver)
             assert ("abandon", 1) == (str(again), again.delivery_count)
-            receiver.complete_message(again)
             (aside,) = receiver.receive_deferred_messages(deferred.sequence_number)
             assert "defer" == str(aside)
             receiver.complete_message(aside)
             with pytest.raises(MessageNotFoundError):
                 receiver.receive_deferred_messages(deferred.sequence_number)
         with client.get_queue_receiver("parted", sub_queue="deadletter") as receiver:
-            (letter,) = taken(receiver)
+            (letter,) = completed(receiver)
             assert ("dead", "why", "because") == (
                 str(letter),
                 letter.dead_letter_reason,
                 letter.dead_letter_error_description,
             )
-            receiver.complete_message(letter)
     assert [] == emptied(served, "parted")
 
 
@@ -176,17 +177,15 @@ def test_delivered_too_often_is_dead(served: Served) -> None:
         with client.get_queue_receiver("once") as receiver:
             receiver.abandon_message(taken(receiver)[0])
         with client.get_queue_receiver("once", sub_queue="deadletter") as receiver:
-            (letter,) = taken(receiver)
+            (letter,) = completed(receiver)
             assert "MaxDeliveryCountExceeded" == letter.dead_letter_reason
-            receiver.complete_message(letter)
 
 
 def test_a_receiver_that_closes_gives_back_what_it_has_not_shown(served: Served) -> None:
-    """And that is no delivery."""
     sent(served, "plain", *(Message(f"number {each}") for each in range(4)))
     with served.client() as client:
         with client.get_queue_receiver("plain", prefetch_count=10) as receiver:
-            receiver.complete_message(taken(receiver)[0])
+            completed(receiver)
         with client.get_queue_receiver("plain") as receiver:
             rest = taken(receiver, 3)
             assert [0, 0, 0] == [each.delivery_count for each in rest]
@@ -220,26 +219,22 @@ def test_a_renewed_lock_lasts_longer(timeless: Served) -> None:
         # The client looks at its own clock first, which has not moved.
         with pytest.raises(MessageLockLostError):
             receiver.complete_message(held)
-        (again,) = taken(receiver)
+        (again,) = completed(receiver)
         assert 2 == again.delivery_count
-        receiver.complete_message(again)
 
 
 def test_an_expired_lock_lets_a_waiting_receiver_have_the_message(timeless: Served) -> None:
-    """Who waits need not ask again."""
     sent(timeless, "hasty", Message("once more"))
     with timeless.client() as client, client.get_queue_receiver("hasty") as first:
         taken(first)
         with client.get_queue_receiver("hasty", prefetch_count=1) as second:
             assert [] == second.receive_messages(1, max_wait_time=1)
             timeless.ask("/busproof/clock", advance=6)
-            (again,) = taken(second)
-            second.complete_message(again)
+            (again,) = completed(second)
             assert 1 == again.delivery_count
 
 
 def test_a_scheduled_message_comes_when_it_is_due(timeless: Served) -> None:
-    """Under another number; and one that was cancelled does not."""
     start = datetime.fromtimestamp(timeless.ask("/busproof/clock")["time"], UTC)
     with timeless.client() as client, client.get_queue_sender("parted") as sender:
         numbers = sender.schedule_messages(
@@ -252,18 +247,15 @@ def test_a_scheduled_message_comes_when_it_is_due(timeless: Served) -> None:
         with client.get_queue_receiver("parted") as receiver:
             assert [] == receiver.receive_messages(3, max_wait_time=1)
             timeless.ask("/busproof/clock", advance=600)
-            (due,) = taken(receiver)
+            (due,) = completed(receiver)
             assert "kept" == str(due)
             assert due.sequence_number != numbers[0]
-            receiver.complete_message(due)
             timeless.ask("/busproof/clock", advance=600)
-            (due,) = taken(receiver)
+            (due,) = completed(receiver)
             assert "own" == str(due)
-            receiver.complete_message(due)
 
 
 def test_duplicates_are_dropped(served: Served, name: str) -> None:
-    """Those of a MessageId, where the queue detects them."""
     sent(served, "distinct", *(Message(f"{each}", message_id=name) for each in range(2)))
     assert ["0"] == emptied(served, "distinct", least=1)
 
@@ -284,7 +276,6 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
 
 
 def test_each_entity_has_a_place_for_the_dead_letters_of_transfers(served: Served) -> None:
-    """Where nothing was to be forwarded, there are none."""
     place = ServiceBusSubQueue.TRANSFER_DEAD_LETTER
     with served.client() as client:
         with client.get_queue_receiver("parted", sub_queue=place) as receiver:
@@ -318,8 +309,7 @@ def test_a_key_whose_partition_is_down_is_refused_until_it_is_up(served: Served,
                 receiver.complete_message(each)
             assert [] == receiver.receive_messages(1, max_wait_time=1)
             assert [] == served.ask("/busproof/partitions/up", **place)["down"]
-            (first,) = taken(receiver)
+            (first,) = completed(receiver)
             assert "first" == str(first)
-            receiver.complete_message(first)
         sender.send_messages(Message("third", partition_key=name))
     assert ["third"] == emptied(served, "parted", least=1)

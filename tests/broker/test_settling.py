@@ -11,7 +11,7 @@ from proton import Array, Data, int32, symbol, timestamp
 from . import raw
 from .conftest import Served
 from .test_bounds import Asker
-from .test_sdk_queues import emptied, sent, taken
+from .test_sdk_queues import completed, emptied, sent, taken
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,6 @@ def tokens(*found: Any) -> Array:
 
 @pytest.mark.parametrize("status", ["abandoned", "suspended"])
 def test_a_message_gets_properties_as_it_is_settled(served: Served, status: str) -> None:
-    """They are changed or added; of a dead letter, beside the reason."""
     message = SdkMessage("changed", application_properties={"kept": 1, "changed": "before"})
     sent(served, "plain", message)
     with served.client() as client, client.get_queue_receiver("plain") as receiver:
@@ -37,8 +36,7 @@ def test_a_message_gets_properties_as_it_is_settled(served: Served, status: str)
             assert 200 == Asker(connection, "plain").ask("update-disposition", asked)[0]
         queue = {"abandoned": None, "suspended": "deadletter"}[status]
         with client.get_queue_receiver("plain", sub_queue=queue) as again:
-            (got,) = taken(again)
-            again.complete_message(got)
+            (got,) = completed(again)
         expected: dict[bytes, Any] = {b"kept": 1, b"changed": b"after", b"added": 2}
         if status == "suspended":
             expected[b"DeadLetterReason"] = b"why"

@@ -86,7 +86,6 @@ def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPat
 def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nothing of it is kept."""
     monkeypatch.setattr(turns, "TURN", 0.0005)
 
     async def send(hub: Hub) -> None:
@@ -106,7 +105,6 @@ def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
 @pytest.mark.slow
 @pytest.mark.parametrize("scheduled", [False, True])
 def test_largest_batch_takes_no_more_than_a_turn_at_a_time(*, scheduled: bool) -> None:
-    """By default."""
     message = Message(b"x", inferred=True)
     if scheduled:
         message.annotations = {symbol("x-opt-scheduled-enqueue-time"): timestamp(4 * 10**12)}
@@ -152,7 +150,6 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
 def test_request_that_asks_for_the_time_often_has_one_slice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Others have turns before the next."""
     bus = bus_of(ENTITIES[0])
     moment = 0.0
     bus._monotonic, bus._started = lambda: moment, 0.0

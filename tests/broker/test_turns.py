@@ -157,7 +157,6 @@ ENDS: Final = {
 
 @pytest.mark.parametrize("kind", ENDS)
 def test_flood_of_frames_and_end_of_many_links_take_turns(kind: str) -> None:
-    """As much as a socket gives at a time."""
     links, said = ENDS[kind]
 
     async def act(hub: Hub) -> AsyncIterator[None]:
@@ -198,8 +197,6 @@ def crowded() -> Configuration:
     ],
 )
 def test_lists_are_answered_within_a_turn(crowded: Configuration, path: str) -> None:
-    """However many entities there are."""
-
     async def run() -> None:
         hub, everybody = Hub(bus_for(crowded), Keys(crowded.keys)), Control(is_on=True)
         administration = Administration(hub, print, everybody, everybody)

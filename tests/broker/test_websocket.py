@@ -113,7 +113,6 @@ def opened(web: Web, *protocols: str, **more: Any) -> Talk:
 
 
 def test_the_official_client_sends_and_receives(web: Web, name: str) -> None:
-    """Messages of several frames among them."""
     with web.client() as client:
         with client.get_queue_sender("plain") as sender:
             sender.send_messages([ServiceBusMessage(name), ServiceBusMessage(name * 5_000)])
@@ -220,7 +219,6 @@ def test_either_subprotocol_is_spoken(web: Web, offered: tuple[str, ...]) -> Non
 def test_what_is_not_served_is_refused_in_http(
     web: Web, protocols: tuple[str, ...], more: dict[str, str], status: int
 ) -> None:
-    """With a number that says what is wrong; then the connection ends."""
     with closing(Talk(web.port, *protocols, **more)) as talk:
         event = talk.next()
         assert isinstance(event, RejectConnection)
@@ -246,7 +244,6 @@ def test_what_is_no_request_for_a_websocket_is_refused(web: Web, said: bytes) ->
 
 
 def test_bytes_may_be_cut_into_messages_anywhere(web: Web) -> None:
-    """One by one, in fragments, and with pings between them."""
     with closing(opened(web)) as talk:
         for each in raw.SASL + raw.ANONYMOUS[:-1]:
             talk.say(BytesMessage(data=bytes([each]), message_finished=False))
@@ -358,7 +355,6 @@ def test_a_flood_of_frames_is_handled_by_turns() -> None:
 
 
 def test_nothing_is_handled_while_the_connection_within_wants_nothing() -> None:
-    """What came waits, and nothing more is read."""
     within, way, socket_within = opened_within()
     within.transport.pause_reading()
     socket_within.data_received(b"\x82\x81\x00\x00\x00\x00x")

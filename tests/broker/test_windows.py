@@ -63,7 +63,6 @@ def flow(window: bytes, credit: bytes) -> bytes:
     ("window", "credit"), [(GREATEST, GREATEST), (b"\x43", GREATEST), (GREATEST, b"\x52\x05")]
 )
 def test_credit_is_as_much_as_the_engine_counts(window: bytes, credit: bytes) -> None:
-    """The frames before and behind are as they were."""
     usual = flow(b"\x52\x01", b"\x52\x01")
     changed = flow(window, credit).replace(GREATEST, COUNTED)
     pieces = Frames(1_000, Numbering()).feed(AMQP_HEADER + usual + flow(window, credit) + usual)

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_wrong_key_gets_nobody_in(served: Served) -> None:
-    """Neither by PLAIN nor by a token."""
     wrong = raw.LOGIN | {"password": "wrong"}
     with pytest.raises(ConnectionException), raw.connected(served.port, **wrong):
         pass

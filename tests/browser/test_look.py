@@ -103,7 +103,6 @@ def test_page_follows_sessions_and_locks(bus: Embedded, visit: OPEN) -> None:
 
 
 def test_a_click_takes_a_partition_down_and_up_again(bus: Embedded, visit: OPEN) -> None:
-    """By keyboard as well, and the partition keeps the focus."""
     page = visit(bus.admin_address)
     page.get_by_role("button", name="Take down partition 3 of orders").click()
     again = page.get_by_role("button", name="Bring up partition 3 of orders, down")
@@ -157,7 +156,6 @@ def test_partition_shows_its_locks_and_a_fill_that_can_be_seen(bus: Embedded, vi
 def test_everybody_can_read_it(
     bus: Embedded, visit: OPEN, axe: str, width: int, scheme: str
 ) -> None:
-    """axe-core finds nothing, and nothing is beyond the edge."""
     bus.take_down("orders", 3)
     with (
         client(bus) as found,

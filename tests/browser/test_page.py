@@ -95,7 +95,6 @@ def test_a_family_can_be_chosen(visit, catalogue) -> None:
 
 
 def test_rules_are_counted_as_a_run_counts_them(look, runs) -> None:
-    """Rules that no run can show have their rows, and are counted apart."""
     seen = look()
     assert f"{len(runs[0].rules)} rules, each cited" in seen.page.locator("#about").inner_text()
     assert "that no run can show" in status_line(seen)
@@ -129,7 +128,6 @@ def test_a_verdict_can_be_chosen(visit) -> None:
 
 
 def test_an_implementation_can_be_chosen_with_its_verdict(visit) -> None:
-    """The counts of a card lead there."""
     seen = visit()
     card = seen.page.locator(".card", has=seen.page.get_by_role("heading", name="Broken"))
     card.get_by_role("link", name="1 inconclusive").click()
@@ -216,7 +214,6 @@ def test_a_rule_shows_its_readings(visit, catalogue) -> None:
 
 
 def test_the_worst_verdict_comes_first_with_its_counterexample(look) -> None:
-    """The hostile body is there word for word, as text."""
     page = look("#KEY-08").page
     first = page.locator(".outcome").first
     expect(first.get_by_role("heading", level=3)).to_have_text("Broken 1.0 violated")
@@ -311,7 +308,6 @@ LOOKS = {"#family=KEY": (1600, "dark"), "#KEY-08": (360, "light")}
 @pytest.mark.parametrize("fragment", LOOKS)
 @pytest.mark.parametrize("look", LOOKS.values() if FULL else [None])
 def test_screen_readers_find_nothing_serious(visit, axe, fragment, look) -> None:
-    """In the list with everything unfolded, and in the view of a rule."""
     width, scheme = look or LOOKS[fragment]
     page = visit(fragment, width=width, scheme=scheme).page
     page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
@@ -352,7 +348,6 @@ def test_light_and_dark_are_as_the_reader_set_them(visit) -> None:
 
 
 def test_an_address_that_asks_for_nothing_known_shows_the_list(visit) -> None:
-    """When the page is opened, and when a rule was shown before."""
     page = visit("#%E0%A4%A").page
     rules = page.get_by_role("heading", name="Rules", exact=True)
     expect(rules).to_be_visible()

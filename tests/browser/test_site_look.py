@@ -58,7 +58,6 @@ def served(site: Path) -> Iterator[str]:
 def test_site_has_no_serious_axe_finding(
     site: Path, served: str, opened: Page, axe: str, width: int, scheme: str
 ) -> None:
-    """And no page is wider than the window."""
     opened.set_viewport_size({"width": width, "height": 900})
     opened.emulate_media(color_scheme=scheme)
     wrong = []
@@ -78,7 +77,6 @@ def test_site_has_no_serious_axe_finding(
 
 
 def test_diagrams_of_the_site_are_drawn_offline(site: Path, opened: Page) -> None:
-    """By the program that the site brings along."""
     opened.set_viewport_size({"width": 1600, "height": 900})
     opened.goto((site / "results.html").as_uri())
     opened.wait_for_function("document.querySelectorAll('div.mermaid').length === 4")
@@ -86,7 +84,6 @@ def test_diagrams_of_the_site_are_drawn_offline(site: Path, opened: Page) -> Non
 
 
 def test_axe_would_find_something(site: Path, opened: Page, axe: str, tmp_path: Path) -> None:
-    """Pale words on white are serious."""
     broken = tmp_path / "site"
     shutil.copytree(site, broken)
     page = broken / "faq.html"

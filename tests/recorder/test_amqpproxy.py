@@ -81,7 +81,6 @@ def test_the_example_accuses_nobody(
 def test_a_message_that_is_given_after_its_settlement_was_perhaps_released(
     options: tuple[str, ...], accused: bool, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The log writes completions and releases alike."""
     lines = lines_of(folder / RECEIVES)
     places = [n for n, one in enumerate(lines) if is_frame(one, "in", "Disposition")]
     end = places[-1] + 1
@@ -179,7 +178,6 @@ def test_what_is_no_such_log_is_told_in_a_sentence(
 
 
 def test_a_frame_that_makes_no_sense_leaves_its_entities_out(folder: Path) -> None:
-    """A message of which the payload is no message."""
     log = folder / SENDS
     write(log, changed(1, Payload="AAAA")(lines_of(log)))
     converted = events_of_amqpproxy([log])

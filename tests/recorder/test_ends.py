@@ -83,7 +83,6 @@ def test_a_recording_that_goes_on_can_be_read(tmp_path: Path) -> None:
 
 
 def test_open_requests_take_bounded_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many were answered, and none that is open is lost."""
     monkeypatch.setattr(open_requests, "ROOM", 2_000)
     journal = opened(tmp_path / "out")
     journal.begin("c1", "c1", SEND)
@@ -104,7 +103,6 @@ def test_requests_that_overlap_have_clients_of_their_own(tmp_path: Path) -> None
 
 
 def test_a_recording_goes_on_in_further_files(recording: Recorded, tmp_path: Path) -> None:
-    """Complete ones are packed; together they are one history."""
     journal = opened(tmp_path / "parts", Rolling(size=4_000))
     for number in range(40):
         command = v.CreateQueue(queue=f"q{number}")

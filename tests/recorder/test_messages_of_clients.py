@@ -64,7 +64,6 @@ def test_times_contain_each_request(recording: Recorded) -> None:
 
 
 def test_requests_to_the_management_node(recording: Recorded) -> None:
-    """Peeks, renewals, deferred and scheduled messages."""
     with recording.administration() as admin:
         admin.create_queue("q", enable_partitioning=True)
     with recording.client() as client:

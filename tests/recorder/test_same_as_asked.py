@@ -115,7 +115,6 @@ def message(body: str, **properties: object) -> v.Message:
 
 
 def test_transactions(asker: Asker) -> None:
-    """Sends and settlements that are committed or rolled back."""
     asker.done(
         v.CreateQueue(queue="q"),
         v.Send(queue="q", message=message("m", partition_key="k")),
@@ -180,7 +179,6 @@ def test_messages_and_settlements(asker: Asker) -> None:
 
 
 def test_sessions(asker: Asker) -> None:
-    """Two connections, which hold and lose a session."""
     asker.done(
         v.CreateQueue(queue="q", requires_session=True),
         v.Send(queue="q", message=message("m", session_id="s")),
@@ -208,7 +206,6 @@ def is_end(event: v.Event) -> bool:
 
 
 def test_administration(asker: Asker) -> None:
-    """Entities and rules, with all of their settings."""
     rule = {"topic": "t", "subscription": "s"}
     asker.done(
         v.CreateQueue(queue="target", partitioned=False),

@@ -31,12 +31,10 @@ def result_of(fault: str, scratch: Path) -> Result:
 
 @pytest.mark.parametrize("fault", SAMPLE)
 def test_a_fault_is_caught_over_the_wire(fault: str, tmp_path: Path) -> None:
-    """By the scenarios of its own rule."""
     assert result_of(fault, tmp_path) is Result.KILLED
 
 
 def test_uncaught_faults_are_seeded_and_few() -> None:
-    """Each with a reason."""
     assert NOT_CAUGHT.keys() <= {fault.id for fault in MUTANTS}
     assert all(NOT_CAUGHT.values())
     assert len(NOT_CAUGHT) <= MOST_NOT_CAUGHT
@@ -44,7 +42,6 @@ def test_uncaught_faults_are_seeded_and_few() -> None:
 
 @pytest.mark.full_size("minutes for a run of each fault: run by the nightly part broker")
 def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
-    """But for what is pinned with its reason, and is not caught indeed."""
     with ThreadPoolExecutor(2) as pool:
         found = dict(pool.map(lambda each: (each.id, result_of(each.id, tmp_path)), MUTANTS))
     silent = sorted(each for each, result in found.items() if result is Result.SILENT)
@@ -53,6 +50,5 @@ def test_all_faults_are_caught_over_the_wire(tmp_path: Path) -> None:
 
 @pytest.mark.full_size("minutes for all features: run by the nightly part broker")
 def test_the_same_bus_without_a_fault_is_not_accused(tmp_path: Path) -> None:
-    """What is noticed of a fault is the fault, and not how it is served."""
     found = by_rule(verdicts(tmp_path, "--adapter", "amqp?fault=none", "--only", "features"))
     assert [rule for rule, verdict in found.items() if verdict in ("violated", "errored")] == []

@@ -39,7 +39,6 @@ def test_a_session_belongs_to_one_connection(ask: Ask) -> None:
 
 
 def test_a_session_that_has_expired_is_accepted_again(ask: Ask) -> None:
-    """By the same connection, beside the link that has lost it."""
     ask(v.CreateQueue(queue="q", requires_session=True))
     send(ask, session_id="s")
     ask(v.AcceptSession(queue="q", session_id="s"))
@@ -96,7 +95,6 @@ def test_settlements_take_effect_with_their_transaction(ask: Ask, commits: bool)
 
 
 def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: EmbeddedAdapter) -> None:
-    """Where it is taken at all, which it is not for a partitioned topic."""
     broker.start(v.profile_for(load(), edition="fr-2016-09"))
 
     def ask(command: v.Command) -> v.Outcome:
@@ -118,7 +116,6 @@ def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: Embedd
 
 
 def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask: Ask) -> None:
-    """It alone is partitioned there; there is one of a name."""
     adapter.start(v.profile_for(load(), tier="premium"))
     old = v.RestoreQueue(queue="old", requires_session=True, max_size=2)
     assert ask(old) == v.Done()
@@ -140,7 +137,6 @@ def test_what_is_not_there_is_not_found(ask: Ask) -> None:
 
 
 def test_a_namespace_begins_empty(adapter: EmbeddedAdapter, ask: Ask, queue: str) -> None:
-    """Nothing of the last one is left, its clock included."""
     ask(v.AdvanceClock(duration=5 * v.MICROSECONDS))
     adapter.start(v.profile_for(load()))
     assert ask(v.ListQueues()) == v.Listed()

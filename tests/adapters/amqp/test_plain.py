@@ -76,10 +76,8 @@ def name(request) -> Iterator[tuple[str, str]]:
     ids=["named", "hostile", "version alone", "nothing"],
 )
 def test_a_broker_has_the_name_that_it_gives_itself(name, expected) -> None:
-    """As far as it can stand in a line."""
     assert expected == name
 
 
 def test_one_that_cannot_be_reached_has_no_name() -> None:
-    """The refusal comes with the first request, not at the start."""
     assert ("AMQP 1.0 broker", "") == named(free_port())

@@ -73,7 +73,6 @@ def adapter(port: int) -> Iterator[PlainAdapter]:
 
 
 def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:
-    """Each with all its properties; a lock is settled once."""
     whole = v.Message(body="one", message_id="x", subject="s", properties={"a": 1, "b": "c"})
     assert adapter.do(v.CreateQueue(queue="q"), "c1").outcome == v.Done()
     for message in (whole, v.Message(body="two")):
@@ -93,7 +92,6 @@ def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:
 
 
 def test_requests_that_amqp_does_not_know_are_unsupported(adapter: PlainAdapter) -> None:
-    """And is not declared."""
     assert isinstance(adapter.do(v.Peek(queue="q"), "c1").outcome, v.Unsupported)
     assert len(adapter.declaration.capabilities) == 3
     assert adapter.declaration.implementation.name == "RabbitMQ"

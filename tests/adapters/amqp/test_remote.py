@@ -123,7 +123,6 @@ def test_service_that_assigns_message_ids_is_judged_as_one(
 
 
 def test_only_entities_of_the_run_are_seen_and_removed(service: Embedded) -> None:
-    """Each scenario has names of its own."""
     adapter = adapter_for(service.target)
     for number in (1, 2):
         adapter.start(v.profile_for(load()))
@@ -146,7 +145,6 @@ def test_only_entities_of_the_run_are_seen_and_removed(service: Embedded) -> Non
     ],
 )
 def test_a_run_knows_its_entities_by_their_names(name: str, ours: bool) -> None:
-    """And no other's."""
     assert is_of_a_run(name, RUN_NAME) is ours
 
 
@@ -228,7 +226,6 @@ def answering(data: bytes) -> int:
 def test_a_server_that_speaks_something_else_is_reported(
     service: Embedded, data: bytes, said: str
 ) -> None:
-    """In one sentence."""
     port = answering(data)
     text = address_of(service.target).replace(f":{service.target.port};", f":{port};")
     with pytest.raises(AdapterError, match=said):
@@ -236,7 +233,6 @@ def test_a_server_that_speaks_something_else_is_reported(
 
 
 def test_nobody_at_the_address_is_reported(service: Embedded) -> None:
-    """In one sentence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     text = address_of(service.target).replace(f":{service.target.port};", f":{port};")

@@ -17,7 +17,6 @@ FOR_GOOD = v.ReceiveMode.RECEIVE_AND_DELETE
 
 @pytest.mark.parametrize(("counted", "most"), [(True, 200), (False, 101_000)])
 def test_a_message_is_padded_to_its_size_unless_that_is_counted(counted: bool, most: int) -> None:
-    """And its text comes back without that."""
     raw = encode(v.Message(body="m1", size=100_000), counted=counted)
     view = decode(raw)
     assert (view.body, view.size) == ("m1", 100_000)
@@ -65,7 +64,6 @@ def test_a_refused_settlement_keeps_no_receive_from_its_answer(ask: Ask, queue: 
 
 @pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_a_dead_letter_shows_why(ask: Ask, queue: str, connection: str) -> None:
-    """The reason is no property of the application's."""
     send(ask, properties={"a": 1})
     token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
     ask(v.DeadLetter(queue=queue, lock_token=token, reason="no good"), connection)
@@ -109,7 +107,6 @@ def test_a_message_is_settled_after_its_entity_was_disabled_for_a_while(
 
 
 def test_a_lock_that_ended_as_its_link_did_leaves_the_outcome_open(ask: Ask, queue: str) -> None:
-    """The settlement may have been what ended the lock."""
     send(ask)
     token = message_of(ask(v.Receive(queue=queue))).lock_token or ""
     for status in (v.EntityStatus.DISABLED, v.EntityStatus.ACTIVE):

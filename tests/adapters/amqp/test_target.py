@@ -48,13 +48,11 @@ def test_an_emulator_is_reached_without() -> None:
     ],
 )
 def test_an_address_is_enough(text: str, expected: tuple[str, int, bool]) -> None:
-    """The key stands in it, as in addresses of other brokers."""
     target = target_of(text)
     assert (target.host, target.port, target.tls) == expected
 
 
 def test_an_address_may_be_of_a_broker_without_the_dialect() -> None:
-    """Any other word in it is refused."""
     assert target_of("amqp://u:p@host?dialect=plain").plain
     assert not target_of("amqp://u:p@host").plain
     for text in ("amqp://u:p@host?dialect=odd", "amqp://u:p@host?colour=red"):
@@ -96,7 +94,6 @@ def test_connection_string_is_taken_as_clients_print_it(
 
 
 def test_signature_takes_the_place_of_a_key() -> None:
-    """It is the token for every entity, and is not shown."""
     signature = "SharedAccessSignature sr=sb%3A%2F%2Fh&sig=secret%3D&se=99&skn=root"
     target = target_of(f"Endpoint=sb://h/;SharedAccessSignature={signature}")
     assert signature == target.token("q")
@@ -104,13 +101,11 @@ def test_signature_takes_the_place_of_a_key() -> None:
 
 
 def test_host_that_is_an_ipv6_address_has_brackets_in_addresses() -> None:
-    """In tokens and of the administration."""
     target = target_of(EMULATOR.replace("localhost", "[::1]"))
     assert ("sb://[::1]/q", "http://[::1]:5300") == (target.audience("q"), target.admin)
 
 
 def test_a_password_is_unquoted() -> None:
-    """It may have any character."""
     assert target_of("amqp://u:p%40w@host").key == "p@w"
 
 
@@ -128,19 +123,16 @@ def test_a_password_is_unquoted() -> None:
     ],
 )
 def test_invalid_connection_string_is_refused(text: str, said: str) -> None:
-    """In a sentence that says what is wrong, and no key."""
     with pytest.raises(UsageError, match=said) as caught:
         target_of(text)
     assert SECRET not in str(caught.value)
 
 
 def test_no_key_is_shown() -> None:
-    """Wherever a target is printed."""
     assert SECRET not in repr(target_of(REAL))
 
 
 def test_a_token_is_signed_with_the_key() -> None:
-    """For one entity, until a time."""
     token = target_of(REAL).token("orders", now=1000)
     kind, _, fields = token.partition(" ")
     said = {name: values[0] for name, values in parse_qs(fields).items()}

@@ -120,7 +120,6 @@ def test_rules_come_back_as_they_were_added(ask: Ask, chosen: v.Filter, action: 
 
 @pytest.mark.parametrize("together", [False, True], ids=["alone", "in a batch"])
 def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, *, together: bool) -> None:
-    """So ten short messages fill a GB, and the eleventh does not fit."""
     ask(v.CreateQueue(queue="q", partitioned=False))
     messages = [v.Message(body=f"m{n}", size=100_000_000, stands_in=True) for n in range(11)]
     sends = [

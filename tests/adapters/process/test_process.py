@@ -164,7 +164,6 @@ def test_a_line_before_the_first_answer_is_taken_for_it() -> None:
 
 
 def test_an_end_before_the_first_request_is_no_end_between_two() -> None:
-    """Whether it is noticed before the request is written or then."""
     child = Child([sys.executable, "-c", "raise SystemExit(3)"])
     child._process.wait()
     said = "ended with exit code 3 before it answered hello"

@@ -21,7 +21,7 @@ from azure.servicebus.management import (
 )
 
 from ..conftest import Served, administration
-from ..test_sdk_queues import sent, taken
+from ..test_sdk_queues import completed, sent, taken
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +62,6 @@ def test_a_queue_is_created_described_changed_and_deleted(
 def test_partitioning_of_a_queue_never_changes(
     admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """It is refused, with the rule that says so."""
     made = admin.create_queue(name, enable_partitioning=True)
     made.enable_partitioning = False
     with pytest.raises(HttpResponseError, match="MGMT-"):
@@ -123,7 +122,6 @@ def test_forwarding_is_changed_and_ended(
 def test_duplicate_window_expiry_and_size_are_changed(
     admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """What is not allowed is refused with words, and changes nothing."""
     queue = admin.create_queue(name, enable_partitioning=True, requires_duplicate_detection=True)
     assert 16 * 1024 == queue.max_size_in_megabytes
     queue.duplicate_detection_history_time_window = timedelta(minutes=2)
@@ -183,8 +181,7 @@ def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
         assert [] == receiver.receive_messages(1, max_wait_time=1)
         admin.delete_topic(name)
         sent(served, below.upper(), Message("m"))
-        (message,) = taken(receiver)
-        receiver.complete_message(message)
+        completed(receiver)
         with pytest.raises(MessagingEntityDisabledError):
             sent(served, disabled, Message("never"))
     assert ("mine", below) == (admin.get_queue(below).user_metadata, admin.get_queue(below).name)
@@ -193,7 +190,6 @@ def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
 def test_queue_has_no_list_of_subscriptions(
     admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """It is not a topic."""
     admin.create_queue(name)
     with pytest.raises(ResourceNotFoundError, match="is not a topic"):
         list(admin.list_subscriptions(name))
@@ -250,12 +246,10 @@ def test_disabled_entity_refuses_clients_as_disabled(
 
 
 def test_the_namespace_shows_its_tier(admin: ServiceBusAdministrationClient) -> None:
-    """Standard by default."""
     assert "Standard" == admin.get_namespace_properties().messaging_sku
 
 
 def test_listen_right_allows_no_administration(served: Served) -> None:
-    """It takes the right to manage."""
     text = served.connection_string.replace("RootManageSharedAccessKey", "listener")
     client = ServiceBusAdministrationClient.from_connection_string(
         text.replace("SAS_KEY_VALUE", "ears"), retry_total=0
@@ -266,7 +260,6 @@ def test_listen_right_allows_no_administration(served: Served) -> None:
 
 
 def test_a_name_is_not_longer_than_names_are(served: Served) -> None:
-    """As in a configuration."""
     with administration(served) as client:
         with pytest.raises(HttpResponseError, match="at most 260"):
             client.create_queue("n" * 261)
@@ -274,6 +267,5 @@ def test_a_name_is_not_longer_than_names_are(served: Served) -> None:
 
 
 def test_a_wrong_key_is_refused(served: Served) -> None:
-    """As not authenticated."""
     with administration(served, key="wrong") as client, pytest.raises(ClientAuthenticationError):
         client.get_queue("plain")

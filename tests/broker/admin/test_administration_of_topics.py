@@ -15,7 +15,7 @@ from azure.servicebus.management import (
 )
 
 from ..conftest import Served
-from ..test_sdk_queues import taken
+from ..test_sdk_queues import completed, taken
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 def test_a_topic_has_subscriptions_and_these_rules(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """By which messages are taken."""
     admin.create_topic(name, enable_partitioning=True)
     admin.create_subscription(name, "s", max_delivery_count=3)
     assert ["$Default"] == [each.name for each in admin.list_rules(name, "s")]
@@ -53,7 +52,6 @@ def test_a_topic_has_subscriptions_and_these_rules(
 def test_a_rule_with_an_action_makes_a_copy_of_its_own(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """Changed as it says, beside that of the rules without one."""
     admin.create_topic(name)
     admin.create_subscription(name, "s")
     action = SqlRuleAction("SET colour = 'blue'; SET sys.Label = 'changed'")
@@ -76,7 +74,6 @@ def test_a_rule_with_an_action_makes_a_copy_of_its_own(
 def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """A topic goes with its subscriptions."""
     topic = admin.create_topic(name, default_message_time_to_live=timedelta(minutes=5))
     assert timedelta(minutes=5) == topic.default_message_time_to_live
     topic.default_message_time_to_live = timedelta(minutes=4)
@@ -102,7 +99,7 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     with served.client() as client, client.get_topic_sender(name) as sender:
         sender.send_messages(Message("1"))
         with client.get_subscription_receiver(name, "s") as receiver:
-            receiver.complete_message(taken(receiver)[0])
+            completed(receiver)
     admin.delete_topic(name)
     with pytest.raises(ResourceNotFoundError):
         admin.get_topic(name)
@@ -152,7 +149,6 @@ def test_parameters_stand_for_constants(
 def test_correlation_filter_compares_moments(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """As messages have them, which is in UTC."""
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     create_without_rules(admin, name)
     properties = {"when": moment, "long": timedelta(days=1)}

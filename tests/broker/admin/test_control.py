@@ -52,7 +52,6 @@ def token(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.slow
 def test_control_endpoint_is_off_by_default(closed: Served) -> None:
-    """Whatever the request; only the health of the broker is public."""
     for path in ("/busproof/state", "/busproof/clock", "/%62usproof/state", "/busproof/"):
         assert 404 == asked(closed, path)
     assert 200 == asked(closed, "/health")
@@ -122,7 +121,6 @@ def test_control_endpoint_requires_the_token(token: Served) -> None:
     [("127.0.0.1", None), ("::1", None), ("::ffff:127.0.0.1", None), ("10.0.0.7", 403), ("", 403)],
 )
 def test_without_a_token_others_are_not_answered(peer: str, status: int | None) -> None:
-    """With it they are."""
     request = Request("GET", "/busproof/state", {"host": "localhost:5300"}, b"", peer)
     objection = Control(is_on=True).objection(request)
     assert status == (objection[0] if objection else None)
@@ -145,5 +143,4 @@ def test_without_a_token_others_are_not_answered(peer: str, status: int | None) 
     ],
 )
 def test_an_address_is_reached_from_here_only_or_not(host: str, local: bool) -> None:
-    """By what is written there."""
     assert local == is_local(host)

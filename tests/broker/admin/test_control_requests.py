@@ -42,7 +42,6 @@ def test_impossible_control_request_gets_one_sentence(served: Served) -> None:
 
 
 def test_decisions_are_the_same_from_one_seed(start: Start) -> None:
-    """Whatever the policy chooses, it chooses again."""
     seen = []
     served = start("--policy", "random", "--seed", "7")
     for _ in range(2):

@@ -34,7 +34,6 @@ def proved(keys: Keys, key: str, name: str = "rule", resource: str = "sb://h/q")
 
 
 def test_either_key_of_a_rule_proves_the_same() -> None:
-    """Another key proves nothing, whether by a token or by a login."""
     keys = Keys([RULE])
     for key in ("first", "second"):
         assert SEND == proved(keys, key).rights
@@ -84,7 +83,6 @@ def test_a_changed_key_ends_what_was_proved_by_it() -> None:
 
 
 def test_a_token_may_have_to_name_this_broker() -> None:
-    """By one of its names; without any it may name what it likes."""
     named = Keys([RULE], ["Bus.example", "localhost"])
     assert "q" == proved(named, "first", resource="amqps://BUS.example:5671/q").path
     for resource in ("sb://other.example/q", "q"):
@@ -107,13 +105,11 @@ def test_a_token_may_have_to_name_this_broker() -> None:
     ],
 )
 def test_malformed_token_is_refused_with_its_reason(text: str, said: str) -> None:
-    """Whatever is written there."""
     with pytest.raises(TokenError, match=said):
         Keys([RULE]).claim(text, "q", NOW)
 
 
 def test_an_audience_that_is_no_address_proves_nothing() -> None:
-    """The same token proves something for one that is."""
     keys = Keys([RULE])
     text = raw.token("sb://h/q", "rule", "first")
     assert "q" == keys.claim(text, "sb://h/q", NOW).path
@@ -122,7 +118,6 @@ def test_an_audience_that_is_no_address_proves_nothing() -> None:
 
 
 def test_claims_of_a_path_are_those_of_all_that_is_beneath_it() -> None:
-    """A newer one by the same rule is in the older's place."""
     claims = Claims(9)
     claims.add(Claim("topic", LISTEN, float("inf"), "ears"))
     claims.add(Claim("topic", SEND, float("inf"), "mouth"))
@@ -138,7 +133,6 @@ def test_claims_of_a_path_are_those_of_all_that_is_beneath_it() -> None:
 
 
 def test_a_client_has_so_many_claims_and_no_more() -> None:
-    """One in the place of another is always taken."""
     claims = Claims(2)
     for path in ("a", "b", "a"):
         claims.add(Claim(path, SEND, float("inf"), "rule"))
@@ -147,7 +141,6 @@ def test_a_client_has_so_many_claims_and_no_more() -> None:
 
 
 def test_no_key_is_printed() -> None:
-    """Of a rule, of what it proves, and of what is kept of both."""
     keys = Keys([RULE])
     claim = proved(keys, "second")
     for each in (RULE, claim, keys, [claim]):
@@ -157,7 +150,6 @@ def test_no_key_is_printed() -> None:
 def test_rules_are_read_from_a_file_and_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same from both."""
     path = tmp_path / "keys.json"
     path.write_text(RULES, encoding="utf-8")
     monkeypatch.setenv("BUS_KEYS", RULES)
@@ -188,7 +180,6 @@ def test_rules_are_read_from_a_file_and_from_the_environment(
 def test_rules_that_are_none_are_named_without_a_key(
     monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
-    """By where they stand, and what was expected there."""
     monkeypatch.setenv("BUS_KEYS", text)
     with pytest.raises(UsageError, match=said) as raised:
         read_rules("env:BUS_KEYS")
@@ -198,7 +189,6 @@ def test_rules_that_are_none_are_named_without_a_key(
 
 
 def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """A file, and a variable; of a secret too, which may not be empty."""
     missing = str(tmp_path / "missing")
     for read in (read_rules, policies.read_secret):
         with pytest.raises(UsageError, match=r"cannot read .*missing"):

@@ -45,7 +45,6 @@ def test_a_link_ends_with_the_token_that_it_needs() -> None:
 
 @pytest.mark.slow
 def test_links_for_management_end_with_their_token_too() -> None:
-    """And nobody has them who has no token for the entity."""
     with inside(CreateQueue(queue="q")) as served, raw.anonymous(served.broker.port) as connection:
         for attach in (connection.create_sender, connection.create_receiver):
             with pytest.raises(LinkDetached, match="unauthorized-access"):

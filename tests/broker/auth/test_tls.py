@@ -134,7 +134,6 @@ def test_a_certificate_is_made_for_everything_that_speaks_tls(tmp_path: Path, na
 
 @pytest.mark.slow
 def test_another_client_logs_in_by_tls(secured: Secured, files: Files) -> None:
-    """By a rule and its key."""
     domain = SSLDomain(SSLDomain.MODE_CLIENT)
     domain.set_trusted_ca_db(str(files.authority))
     domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
@@ -171,7 +170,6 @@ def test_nothing_is_spoken_without_it(secured: Secured, files: Files) -> None:
 
 @pytest.mark.slow
 def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files: Files) -> None:
-    """By HTTPS, and with the name that it knows the broker by."""
     port = secured.served.admin.rpartition(":")[2]
     token = raw.token(f"https://localhost:{port}/", "RootManageSharedAccessKey", "SAS_KEY_VALUE")
     request = urllib.request.Request(

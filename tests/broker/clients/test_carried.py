@@ -11,7 +11,7 @@ from proton import Message as ProtonMessage
 
 from .. import raw
 from ..conftest import Served, administration
-from ..test_sdk_queues import sent, taken
+from ..test_sdk_queues import completed, sent, taken
 
 pytestmark = pytest.mark.slow
 
@@ -24,9 +24,8 @@ def test_scheduled_message_shows_when_it_was_due(timeless: Served) -> None:
         (waiting,) = receiver.peek_messages(1)
         assert (due, None) == (waiting.scheduled_enqueue_time_utc, waiting.enqueued_time_utc)
         timeless.ask("/busproof/clock", advance=61)
-        (come,) = taken(receiver)
+        (come,) = completed(receiver)
         assert (due, due) == (come.scheduled_enqueue_time_utc, come.enqueued_time_utc)
-        receiver.complete_message(come)
 
 
 def test_deferred_message_says_that_it_is_one(served: Served) -> None:
@@ -61,7 +60,6 @@ def test_delivery_annotations_are_kept(served: Served) -> None:
 
 
 def test_forwarded_dead_letter_keeps_its_description(served: Served, name: str) -> None:
-    """As in the dead-letter queue that it came from."""
     with administration(served) as admin:
         admin.create_queue(name)
         admin.create_queue(f"{name}-source", forward_dead_lettered_messages_to=name)
@@ -71,8 +69,7 @@ def test_forwarded_dead_letter_keeps_its_description(served: Served, name: str) 
             (message,) = taken(receiver)
             receiver.dead_letter_message(message, reason="why", error_description="because")
         with client.get_queue_receiver(name) as receiver:
-            (letter,) = taken(receiver)
-            receiver.complete_message(letter)
+            (letter,) = completed(receiver)
     assert ("dead", "why", "because") == (
         str(letter),
         letter.dead_letter_reason,

@@ -68,7 +68,6 @@ def test_filter_of_a_framework_takes_its_messages(
 def test_action_of_the_documents_changes_its_copy(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """The sample's, and what it leaves out."""
     action = (
         "SET quantity = quantity / 2; REMOVE priority; SET sys.CorrelationId = 'low', "
         "SET [trace-id] = newid() SET before = quantity; REMOVE sys.Label"

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.slow
 
 
 def test_queues_and_sessions(served: Served, name: str) -> None:
-    """Sending, receiving, settling, waiting; and the errors."""
     found = asyncio.run(_conversation(served.connection_string, name))
     assert ["first", "second", "while it waits", "of the session"] == found
 

@@ -16,7 +16,7 @@ from busproof.vocabulary.commands import CreateQueue, TakePartitionDown
 
 from ..conftest import Served, administration
 from ..inside import inside
-from ..test_sdk_queues import emptied, sent, taken
+from ..test_sdk_queues import completed, emptied, sent
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +24,6 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_message_lives_as_long_as_it_was_sent_with(timeless: Served) -> None:
-    """And its expiry is shown."""
     sent(timeless, "plain", Message("short", time_to_live=5 * SECOND), Message("long"))
     with timeless.client() as client, client.get_queue_receiver("plain") as receiver:
         (short, _) = receiver.peek_messages(2)
@@ -54,9 +53,8 @@ def test_an_entity_limits_how_long_messages_live(timeless: Served, name: str) ->
             with client.get_queue_receiver(name, sub_queue="deadletter") as receiver:
                 assert [] == receiver.receive_messages(1, max_wait_time=1)
                 timeless.ask("/busproof/clock", advance=11)
-                (letter,) = taken(receiver)
+                (letter,) = completed(receiver)
                 assert ("old", "TTLExpiredException") == (str(letter), letter.dead_letter_reason)
-                receiver.complete_message(letter)
         made.default_message_time_to_live = 100 * SECOND
         admin.update_queue(made)
         assert 100 * SECOND == admin.get_queue(name).default_message_time_to_live
@@ -68,7 +66,6 @@ def test_an_entity_limits_how_long_messages_live(timeless: Served, name: str) ->
 def test_a_partitioned_queue_shows_the_size_of_all_its_partitions(
     served: Served, name: str
 ) -> None:
-    """And takes the sizes that there are only."""
     with administration(served) as admin:
         properties = admin.create_queue(name, enable_partitioning=True, max_size_in_megabytes=2048)
         assert 16 * 2048 == properties.max_size_in_megabytes

@@ -14,7 +14,7 @@ from azure.servicebus.exceptions import (
 from work import PATIENCE
 
 from ..conftest import Served
-from ..test_sdk_queues import emptied, sent, taken
+from ..test_sdk_queues import completed, emptied, sent, taken
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,6 @@ def test_a_session_comes_in_order_to_who_holds_it(served: Served, name: str) -> 
 
 
 def test_the_next_session_is_one_that_has_messages(served: Served, name: str) -> None:
-    """Without such a session the request ends with a timeout."""
     with served.client() as client:
         with (
             pytest.raises(OperationTimeoutError),
@@ -59,7 +58,7 @@ def test_the_next_session_is_one_that_has_messages(served: Served, name: str) ->
             "sessions", session_id=NEXT_AVAILABLE_SESSION, max_wait_time=PATIENCE
         ) as receiver:
             assert name == receiver.session.session_id
-            receiver.complete_message(taken(receiver)[0])
+            completed(receiver)
 
 
 def test_a_session_keeps_its_state(served: Served, name: str) -> None:
@@ -69,7 +68,7 @@ def test_a_session_keeps_its_state(served: Served, name: str) -> None:
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             assert receiver.session.get_state() is None
             receiver.session.set_state(b"\x00\xfe state")
-            receiver.complete_message(taken(receiver)[0])
+            completed(receiver)
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             assert b"\x00\xfe state" == receiver.session.get_state()
             receiver.session.set_state(None)
@@ -77,7 +76,6 @@ def test_a_session_keeps_its_state(served: Served, name: str) -> None:
 
 
 def test_a_session_lock_is_renewed_or_lost(timeless: Served, name: str) -> None:
-    """Its former holder is notified when it happens."""
     with timeless.client() as client:
         send_each(client, name, "one")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
@@ -90,13 +88,11 @@ def test_a_session_lock_is_renewed_or_lost(timeless: Served, name: str) -> None:
             with pytest.raises(SessionLockLostError):
                 receiver.session.set_state(b"late")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
-            (again,) = taken(receiver)
+            (again,) = completed(receiver)
             assert held.message_id == again.message_id
-            receiver.complete_message(again)
 
 
 def test_without_a_session_nothing_is_taken_or_given(served: Served) -> None:
-    """Where sessions are required."""
     with served.client() as client:
         with (
             pytest.raises(ServiceBusError, match="SESS-01"),
@@ -111,7 +107,6 @@ def test_without_a_session_nothing_is_taken_or_given(served: Served) -> None:
 
 
 def test_a_deferred_message_of_a_session_is_had_by_its_number(served: Served, name: str) -> None:
-    """By who holds the session."""
     with served.client() as client:
         send_each(client, name, "aside")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
@@ -123,7 +118,6 @@ def test_a_deferred_message_of_a_session_is_had_by_its_number(served: Served, na
 
 
 def test_a_session_waits_for_what_is_scheduled(timeless: Served, name: str) -> None:
-    """A link that is open is served when the time has come."""
     start = datetime.fromtimestamp(timeless.ask("/busproof/clock")["time"], UTC)
     with timeless.client() as client:
         with client.get_queue_sender("sessions") as sender:
@@ -132,13 +126,11 @@ def test_a_session_waits_for_what_is_scheduled(timeless: Served, name: str) -> N
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
             timeless.ask("/busproof/clock", advance=30)
-            (due,) = taken(receiver)
-            receiver.complete_message(due)
+            (due,) = completed(receiver)
             assert "later" == str(due)
 
 
 def test_a_topic_gives_each_subscription_what_its_rules_take(served: Served) -> None:
-    """The rules of the configuration."""
     with served.client() as client:
         with client.get_topic_sender("topic") as sender:
             for size in (2, 5):
@@ -149,18 +141,15 @@ def test_a_topic_gives_each_subscription_what_its_rules_take(served: Served) -> 
             receiver.dead_letter_message(both[0], reason="tired")
             receiver.complete_message(both[1])
         with client.get_subscription_receiver("topic", "all", sub_queue="deadletter") as receiver:
-            (letter,) = taken(receiver)
+            (letter,) = completed(receiver)
             assert "tired" == letter.dead_letter_reason
-            receiver.complete_message(letter)
         with client.get_subscription_receiver("topic", "some") as receiver:
-            (big,) = taken(receiver)
+            (big,) = completed(receiver)
             assert "5" == str(big)
-            receiver.complete_message(big)
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
 def test_nobody_receives_from_a_topic(served: Served) -> None:
-    """Its subscriptions are what is received from."""
     with (
         served.client() as client,
         pytest.raises(ServiceBusError),

@@ -58,7 +58,6 @@ def test_last_frame_with_an_error_that_is_no_text_ends_the_connection(error: byt
 
 @pytest.mark.parametrize("value", [b"\x70\x80\x01\x37\x00", b"\xa0\x05\x70\x80\x01\x37\x00"])
 def test_transfer_that_is_no_list_ends_the_connection_with_words(value: bytes):
-    """Though it has the number by which a batch is recognised."""
     body = bytes((0, 0x53, f.TRANSFER)) + value
     frame = (len(body) + 8).to_bytes(4) + b"\x02\x00\x00\x00" + body
     begun = f.begin() + f.attach("s", 0, sends="q")

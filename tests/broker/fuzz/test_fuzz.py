@@ -210,8 +210,6 @@ def test_frames_of_a_client_are_not_written_to_the_terminal(
 
 
 def test_a_request_over_http_on_which_we_fail_is_answered() -> None:
-    """The log says where it was, and nothing of the request."""
-
     async def trying(trial: Trial) -> None:
         def broken() -> None:
             raise LookupError("secret")

@@ -114,7 +114,6 @@ def test_message_of_many_values_is_read_in_slices(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_message_of_too_many_parts_is_refused_in_time(kind: str) -> None:
-    """With a sentence that has the bound."""
     said = answer_within_turns(*transfers(REFUSED[kind]), code=f.DISPOSITION)
     assert REJECTED in said
     assert b"10,000" in said or b"at most 100" in said
@@ -223,14 +222,12 @@ LINKS: Final = b"".join(
 
 
 def test_request_of_too_many_values_is_not_read() -> None:
-    """It may have twenty for each thing that a request may be about."""
     request: Any = Message(body={"a": [None] * 30_000}, properties={"operation": "x"})
     said = answer_within_turns(LINKS, f.transfer(0, bytes(request.encode()), 1), code=f.DISPOSITION)
     assert b"more than 20,000 values" in said
 
 
 def test_message_within_a_request_is_read_in_slices() -> None:
-    """One that is to be scheduled."""
     due = f.mapped(
         f.symbol("x-opt-scheduled-enqueue-time"), b"\x83" + struct.pack(">q", 4 * 10**12)
     )

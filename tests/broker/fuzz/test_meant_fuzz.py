@@ -76,8 +76,6 @@ def words_of_the_end(said: bytes, case: meant.Case) -> bool:
 
 
 def test_fields_at_their_boundaries_are_taken_or_refused() -> None:
-    """Every one of every performative, section, annotation and request."""
-
     async def trying(trial: Trial) -> None:
         gc.freeze()
         with watch_loop() as watch:

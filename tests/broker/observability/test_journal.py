@@ -103,7 +103,6 @@ def test_log_has_events_but_no_secrets(start: Start, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_output_has_nothing_but_lines(config: Path) -> None:
-    """Messages for people go to standard error."""
     process = subprocess.Popen(
         [sys.executable, "-m", "busproof", "serve", *FREE, "--config", str(config), "--log", "-"],
         stdout=subprocess.PIPE,
@@ -119,7 +118,6 @@ def test_the_output_has_nothing_but_lines(config: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.needs("full-device")
 def test_a_log_that_cannot_be_written_stops_nobody(start: Start) -> None:
-    """It is said once."""
     served = start("--log", "/dev/full")
     with served.client() as found, found.get_queue_sender("parted") as sender:
         sender.send_messages(ServiceBusMessage("a"))
@@ -137,7 +135,6 @@ def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 
 def test_client_name_in_the_log_is_one_short_line() -> None:
-    """Whatever it names itself."""
     output = io.StringIO()
     journal(None, output, print).info("connected", client="a\nb\x1b[2J%s\ud800" + "x" * 1_000)
     [entry] = lines(output.getvalue())
@@ -148,8 +145,6 @@ def test_client_name_in_the_log_is_one_short_line() -> None:
 
 
 def test_a_file_that_can_be_written_again_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """And is said to be missing anew when it cannot be."""
-
     class Moody(io.StringIO):
         fails = False
 

@@ -130,7 +130,6 @@ def test_partitions_are_distinguished_and_said_to_be_down(measured: Served) -> N
 
 @pytest.mark.slow
 def test_entities_that_are_not_there_have_no_samples(measured: Served) -> None:
-    """Whoever asks for names that he makes up makes nothing grow."""
     for number in range(5):
         asked(measured, f"/made-up-{number}?api-version=2021-05")
     metrics = look(measured)
@@ -161,7 +160,6 @@ def guarded(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.slow
 def test_metrics_are_off_by_default(served: Served) -> None:
-    """Though the control endpoint is on."""
     status, _, text = asked(served, "/metrics")
     assert 404 == status
     assert "busproof serve --metrics turns it on" in json.loads(text)["error"]
@@ -178,7 +176,6 @@ def test_metrics_are_served_to_local_programs_but_no_web_page(measured: Served) 
 
 @pytest.mark.slow
 def test_a_token_of_theirs_shows_them_and_nothing_else(guarded: Served) -> None:
-    """Whoever watches has no control."""
     shown = {"Authorization": "Bearer open-sesame"}
     assert 200 == asked(guarded, "/metrics", **shown)[0]
     assert 401 == asked(guarded, "/metrics")[0]

@@ -31,7 +31,6 @@ def test_a_connection_that_is_kept_profits_from_the_cache(hostile: Inside) -> No
 
 
 def test_another_connection_may_miss_what_is_cached(hostile: Inside) -> None:
-    """As one for each request does, until the locks in the cache end."""
     with speaker(address_of(hostile)) as first, speaker(address_of(hostile)) as second:
         assert b"0" == first.lock("q").body
         assert 204 == second.lock("q").status

@@ -104,7 +104,6 @@ def test_broken_requests_make_nothing_fail() -> None:
 
 
 def test_every_type_of_a_value_can_be_shown() -> None:
-    """Of a property, and of a body; what no header can have is left out."""
     values = Data()
     values.put_array(False, Data.INT)
     message = Message(body={"a": [1, None]}, inferred=False)
@@ -125,7 +124,6 @@ def test_every_type_of_a_value_can_be_shown() -> None:
 
 
 def test_a_batch_is_read_in_slices() -> None:
-    """Others have turns meanwhile."""
     items = [{"Body": "x", "UserProperties": {"n": number}} for number in range(4_000)]
 
     async def send(hub: Hub) -> AsyncIterator[None]:

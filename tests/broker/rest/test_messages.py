@@ -73,7 +73,6 @@ def test_a_message_comes_as_it_was_sent(http: Speaker) -> None:
 def test_the_place_of_a_message_can_be_used_whatever_the_names(
     bus: Embedded, http: Speaker, host: str
 ) -> None:
-    """Of the entity, of the message, and of the host."""
     bus.queue("f\xfcr uns/viele")
     path = "f%C3%BCr%20uns/viele"
     http.send(path, "a", {"MessageId": "\xfc/?#"})

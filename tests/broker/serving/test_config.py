@@ -98,7 +98,6 @@ def with_queue(**properties: Any) -> str:
 
 
 def test_the_emulators_sample_is_taken(path: Path) -> None:
-    """Comments and all; each entity as it is written there."""
     found = configured(path, SAMPLE)
     queue, first, last, topic, subscription, default, correlation, sql = found.created
     assert queue == v.CreateQueue(
@@ -210,7 +209,6 @@ def test_keys_that_aspire_writes_are_taken(path: Path) -> None:
 
 
 def test_a_bus_has_all_of_it(path: Path) -> None:
-    """Whatever the order in which it is written."""
     bus = bus_for(configured(path, SAMPLE))
     assert bus.names() == [
         "first",
@@ -222,7 +220,6 @@ def test_a_bus_has_all_of_it(path: Path) -> None:
 
 
 def test_a_namespace_says_what_it_is_held_to(path: Path) -> None:
-    """Its tier, partitions and readings, and who has which key."""
     text = """{"UserConfig": {"Namespaces": [{
         "Tier": "premium", "Partitions": 4, "Readings": {"KEY-ORDER": "sessions-only"},
         "AuthorizationRules": [{"KeyName": "k", "PrimaryKey": "p", "Rights": ["Send"]}]
@@ -340,7 +337,6 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_complaint_names_the_line_and_what_was_expected(path: Path, case: str) -> None:
-    """In one sentence."""
     text, line, expected = WRONG[case]
     with pytest.raises(UsageError, match=re.escape(expected)) as raised:
         configured(path, text)
@@ -349,7 +345,6 @@ def test_a_complaint_names_the_line_and_what_was_expected(path: Path, case: str)
 
 
 def test_unknown_field_is_a_warning(path: Path) -> None:
-    """With its line, and the field that it is perhaps a slip of."""
     found = configured(path, with_queue(EnablePartioning=True, Colour="red"))
     assert found.warnings == [
         f"{path}:9: a field of the file.UserConfig.Namespaces[0].Queues[0].Properties, "
@@ -413,7 +408,6 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", IMPOSSIBLE)
 def test_setting_that_the_model_refuses_is_named_with_its_line(path: Path, case: str) -> None:
-    """It can be read, and cannot be had."""
     namespace, said = IMPOSSIBLE[case]
     text = json.dumps({"UserConfig": {"Namespaces": [namespace]}}, indent=1)
     with pytest.raises(UsageError, match=re.escape(said)) as raised:
@@ -423,6 +417,5 @@ def test_setting_that_the_model_refuses_is_named_with_its_line(path: Path, case:
 
 
 def test_a_file_that_is_not_there_is_named(path: Path) -> None:
-    """By its path."""
     with pytest.raises(UsageError, match=r"Config\.json"):
         read_configuration(path)

@@ -36,7 +36,6 @@ def test_container_refuses_the_well_known_key(capfd: pytest.CaptureFixture[str])
 
 @pytest.mark.slow
 def test_its_command_serves_and_its_check_finds_that(tmp_path: Path) -> None:
-    """The check fails where nobody serves."""
     options = said("ENTRYPOINT")[2:]
     free = ("--port", "0", "--admin-port", "0", "--allow-public-key")
     served = running(launched(*options, *free, "--store", str(tmp_path / "store")))
@@ -57,7 +56,6 @@ def test_its_command_serves_and_its_check_finds_that(tmp_path: Path) -> None:
 
 
 def test_all_that_the_wheel_is_built_of_goes_into_it() -> None:
-    """Each room of the package, and what the build asks for."""
     let_in = {
         line.removeprefix("!").partition("/")[0]
         for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()

@@ -128,7 +128,6 @@ def test_a_broker_that_cannot_be_had_is_reported(options: dict[str, object], sai
 
 
 def test_two_brokers_know_nothing_of_each_other(config: Path) -> None:
-    """One begins with what a configuration has, and again with that."""
     with embedded(config, edition="fr-2016-09") as one, embedded(clock="real") as other:
         assert one.port != other.port
         one.queue("more")

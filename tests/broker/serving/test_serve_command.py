@@ -51,7 +51,6 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
 
 @pytest.mark.parametrize("option", ["--port", "--websocket-port", "--admin-port"])
 def test_a_used_port_is_named(complaint: Complaint, option: str) -> None:
-    """With the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         options = dict(zip(FREE[::2], FREE[1::2], strict=True)) | {option: port}
@@ -126,7 +125,6 @@ def test_clients_learn_that_the_broker_ends(tmp_path: Path, store: bool) -> None
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_broker_ends_on_a_signal(number: signal.Signals) -> None:
-    """As though nothing had gone wrong, whoever is connected."""
     process = launched(*FREE)
     served = running(process)
     with socket.create_connection(("127.0.0.1", served.port)):
@@ -149,7 +147,6 @@ def test_broker_ends_quietly_with_an_open_http_connection() -> None:
 
 
 def test_without_the_extra_it_says_how_to_get_it() -> None:
-    """In one sentence, by its name."""
     program = (
         "import sys; sys.modules['proton'] = None; from busproof.cli.main import main; "
         "sys.exit(main(['serve']))"
@@ -210,7 +207,6 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
 
 
 def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
-    """With its file and its line; the broker serves all the same."""
     path = tmp_path / "Config.json"
     queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'
     path.write_text(f'{{"UserConfig": {{"Namespaces": [{{"Queues": [{queue}]}}]}}}}')
@@ -224,7 +220,6 @@ def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
 def test_connection_string_is_alone_on_standard_output(
     tmp_path: Path, log: tuple[str, ...]
 ) -> None:
-    """Where a script reads it; unless the log is there."""
     template = {
         "resources": [
             {

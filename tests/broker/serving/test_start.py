@@ -57,7 +57,6 @@ def memory(process_id: int) -> int:
 
 @pytest.mark.slow
 def test_start_calls_few_functions(tmp_path: Path) -> None:
-    """Imports are most of it; the same number at each start."""
     with started(tmp_path / "said", (sys.executable, "-c", COUNTED)) as process:
         process.terminate()
         assert process.wait(PATIENCE) == 0

@@ -82,7 +82,6 @@ def test_template_of_bicep_is_read_with_its_parameters(tmp_path: Path) -> None:
 
 
 def test_parameter_without_a_value_is_named(tmp_path: Path) -> None:
-    """With its line, and the option that gives it."""
     with pytest.raises(UsageError) as caught:
         configured(tmp_path, TEMPLATE)
     assert "main.json:3" in str(caught.value)
@@ -98,7 +97,6 @@ def test_parameter_without_a_value_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_parameter_is_refused(tmp_path: Path, parameters: dict[str, str], said: str) -> None:
-    """One that the template lacks, or a value of another type."""
     with pytest.raises(UsageError, match=said):
         configured(tmp_path, TEMPLATE, **parameters)
 
@@ -163,7 +161,6 @@ def test_copies_and_conditions_are_followed(tmp_path: Path) -> None:
 
 
 def test_module_is_a_template_within_the_template(tmp_path: Path) -> None:
-    """With parameters of its own."""
     inner = template_of(
         resource("namespaces/queues", "[format('bus/{0}', parameters('name'))]"),
         parameters={"name": {"type": "string"}},
@@ -247,7 +244,6 @@ def test_loops_make_variables_and_properties(tmp_path: Path) -> None:
 
 
 def test_function_of_the_template_is_called(tmp_path: Path) -> None:
-    """It sees its own parameters only."""
     function = {
         "parameters": [{"name": "name", "type": "string"}],
         "output": {"type": "string", "value": "[concat('bus/', parameters('name'))]"},
@@ -280,7 +276,6 @@ def test_parameter_may_be_null_or_of_a_type_of_the_template(tmp_path: Path) -> N
 
 
 def test_premium_namespace_has_its_partitions_and_units(tmp_path: Path) -> None:
-    """And its entities are partitioned without saying so."""
     namespace = resource("namespaces", "bus", premiumMessagingPartitions=2, zoneRedundant=True)
     namespace["sku"] = {"name": "Premium", "tier": "Premium", "capacity": 4}
     found = configured(tmp_path, template_of(namespace, resource("namespaces/queues", "bus/q")))
@@ -289,7 +284,6 @@ def test_premium_namespace_has_its_partitions_and_units(tmp_path: Path) -> None:
 
 
 def test_other_resources_have_no_effect(tmp_path: Path) -> None:
-    """Those of Service Bus are named; those of others are not."""
     found = configured(
         tmp_path,
         template_of(
@@ -356,14 +350,12 @@ def test_other_resources_have_no_effect(tmp_path: Path) -> None:
 def test_impossible_template_is_refused(
     tmp_path: Path, template: dict[str, Any], said: str
 ) -> None:
-    """With what was expected."""
     with pytest.raises(UsageError, match=said):
         configured(tmp_path, template)
 
 
 @pytest.mark.parametrize("name", ["main.bicep", "main.bicepparam"])
 def test_bicep_itself_is_refused(tmp_path: Path, name: str) -> None:
-    """With what makes a template of it."""
     with pytest.raises(UsageError, match="compile it by `bicep build`"):
         read_configuration(tmp_path / name)
 
@@ -465,6 +457,5 @@ def test_expression_has_its_value(text: str, expected: Any) -> None:
     ],
 )
 def test_wrong_expression_is_refused(text: str, said: str) -> None:
-    """With what is wrong in it."""
     with pytest.raises(ExpressionError, match=said):
         value_of(text)

@@ -59,7 +59,6 @@ def test_half_of_a_character_is_shown_as_unreadable(tmp_path: Path) -> None:
 
 
 def test_numbers_and_truths_may_be_in_quotation_marks(tmp_path: Path) -> None:
-    """As templates with parameters of text have them."""
     properties = {"MaxDeliveryCount": "3", "RequiresSession": "True", "MaxSizeInMegabytes": 2048.0}
     found = configured(tmp_path, file_of({"Name": "q", "Properties": properties}))
     assert found.created == [
@@ -121,6 +120,5 @@ def test_rule_that_is_always_true_and_null_conditions_are_taken(tmp_path: Path) 
 def test_what_is_no_configuration_is_refused(
     tmp_path: Path, written: str | bytes, said: str
 ) -> None:
-    """Saying what to do, or where it is wrong."""
     with pytest.raises(UsageError, match=said):
         configured(tmp_path, written)

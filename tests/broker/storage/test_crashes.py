@@ -81,7 +81,6 @@ def test_acknowledged_messages_survive_every_kill(victim: Victim) -> None:
 def test_a_kill_between_the_halves_of_a_move_loses_and_doubles_nothing(
     victim: Victim, done: int
 ) -> None:
-    """Before it is decided, after that, and with one half done."""
     one = round_with_death(victim, done, dying(moves=2, done=done))
     assert any(isinstance(each, v.Done) for each in one.buried.values())
 

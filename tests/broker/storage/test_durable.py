@@ -100,7 +100,6 @@ def test_answers_still_hold_after_a_kill(
 def test_sessions_schedules_windows_and_rules_are_there_after_a_kill(
     begin: Begin, config: Path
 ) -> None:
-    """As though only the connections had broken."""
     served = begin("--config", str(config), "--clock", "virtual")
     send(served, "sessions", "one", session_id="s")
     send(served, "distinct", "first", message_id="same")
@@ -220,7 +219,6 @@ def _moment(seconds: float) -> datetime:
 
 
 def test_a_namespace_that_was_begun_anew_stays_so(begin: Begin, config: Path) -> None:
-    """What was there before does not come back, and its names are free."""
     served = begin("--config", str(config))
     send(served, "parted", "before")
     served.ask("/busproof/namespace", configured=True)
@@ -234,7 +232,6 @@ def test_a_namespace_that_was_begun_anew_stays_so(begin: Begin, config: Path) ->
 
 
 def test_a_partitioned_namespace_is_one_after_a_restart(begin: Begin) -> None:
-    """And a configuration of another kind is refused."""
     served = begin("--tier", "premium", "--namespace-partitions", "2", "--messaging-units", "4")
     numbers = ("tier", "partitions", "namespace_partitions", "messaging_units")
     before = served.ask("/busproof/state")
@@ -244,8 +241,6 @@ def test_a_partitioned_namespace_is_one_after_a_restart(begin: Begin) -> None:
 
 
 def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
-    """Its status is no part of the model."""
-
     async def disabled(*, first: bool) -> dict[str, str]:
         keeping = Keeping(tmp_path / "store")
         made = Bus(v.profile_for(load()))
@@ -277,7 +272,6 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
 def test_options_that_conflict_with_a_store_are_named(
     capfd: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
 ) -> None:
-    """In one sentence."""
     assert 2 == main(["serve", *FREE, *options])
     said = capfd.readouterr().err
     assert expected in said

@@ -130,7 +130,6 @@ def test_databases_that_are_gone_are_no_new_store(killed: Path) -> None:
 
 
 def test_commit_that_nobody_had_an_answer_of_may_be_lost(killed: Path) -> None:
-    """A kill may come while a commit is written, before its number is."""
     data = (killed / "progress").read_bytes()
     cut(killed / LOG, (killed / LOG).stat().st_size - 100)
     with pytest.raises(UsageError):

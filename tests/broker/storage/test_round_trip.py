@@ -153,7 +153,6 @@ def test_random_commands_are_restored_from_the_store(tmp_path: Path, seed: int) 
 
 
 def test_content_and_properties_come_back_with_their_message(tmp_path: Path) -> None:
-    """A dead letter has those properties too that it was given before."""
     profile = any_profile(Random(1))
     namespace = new_namespace(attrs.evolve(profile, partitions=2, readings=profile.readings))
     kept = Kept(tmp_path, namespace, Store(tmp_path), ChangeLog(namespace))
@@ -186,7 +185,6 @@ def test_content_and_properties_come_back_with_their_message(tmp_path: Path) -> 
 
 
 def test_changes_undone_between_two_commits_are_not_written() -> None:
-    """Nor is what is as it was in the end."""
     profile = any_profile(Random(1))
     namespace = new_namespace(profile)
     log = ChangeLog(namespace)

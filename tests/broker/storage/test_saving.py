@@ -122,7 +122,6 @@ def test_full_disk_delays_answers_until_there_is_space(
 def test_pending_write_is_finished_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However long it had to wait for room."""
     begin = Store.begin
 
     def full(*_: object) -> None:
@@ -143,8 +142,6 @@ def test_pending_write_is_finished_at_the_end(
 def test_a_store_that_breaks_ends_the_broker_and_nobody_gets_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the sentence that says which file it is."""
-
     def broken(store: Store, *_: object) -> None:
         raise damage_error(store.folder / "partition-0.db", "disk I/O error")
 
@@ -163,7 +160,6 @@ def test_a_store_that_breaks_ends_the_broker_and_nobody_gets_an_answer(
 
 
 def test_time_goes_on_while_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a clock that was set back does not turn it back."""
     moments: list[int] = []
 
     async def look(hub: Hub, _: Saver) -> None:
@@ -218,7 +214,6 @@ def test_unexpected_exception_in_a_commit_ends_the_broker_once(
 def test_unexpected_exception_of_the_store_ends_the_broker_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, method: str, synced: bool
 ) -> None:
-    """In whichever thread it happens."""
     tries: list[int] = []
 
     def fail(*_: object) -> None:

@@ -156,7 +156,6 @@ def test_a_move_that_was_completed_once_is_not_done_again(forwarding: Writing) -
 
 
 def test_rows_of_a_deleted_entity_belong_to_no_other_entity(forwarding: Writing) -> None:
-    """Its rows may be there for a while after the entity."""
     store = Store(forwarding.folder)
     store.begin(
         gone := Changes(
@@ -190,7 +189,6 @@ def test_a_store_is_used_by_one_broker_only(tmp_path: Path) -> None:
 def test_a_store_of_another_format_is_named_and_left_as_it_is(
     forwarding: Writing, name: str, made: int
 ) -> None:
-    """With its format, and the one that can be read."""
     path = forwarding.folder / name
     with sqlite3.connect(path) as newer:
         newer.execute(f"PRAGMA user_version = {made}")
@@ -207,7 +205,6 @@ def test_a_store_of_another_format_is_named_and_left_as_it_is(
 def test_a_damaged_store_is_named_and_left_as_it_is(
     forwarding: Writing, name: str, damage: bytes
 ) -> None:
-    """With what to do."""
     path = forwarding.folder / name
     path.write_bytes(damage)
     with pytest.raises(UsageError, match=f"{name} is damaged: .*another --store"):
@@ -216,7 +213,6 @@ def test_a_damaged_store_is_named_and_left_as_it_is(
 
 
 def test_the_pages_of_a_database_are_looked_at_too(forwarding: Writing) -> None:
-    """Its beginning is whole, and the rest is not."""
     path = forwarding.folder / "partition-1.db"
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
@@ -225,7 +221,6 @@ def test_the_pages_of_a_database_are_looked_at_too(forwarding: Writing) -> None:
 
 
 def test_a_row_that_cannot_be_read_is_named(forwarding: Writing) -> None:
-    """With its file and its table."""
     with sqlite3.connect(forwarding.folder / "partition-1.db") as other:
         other.execute("UPDATE messages SET message = '[\"Nothing\", {}]'")
     other.close()
@@ -235,14 +230,12 @@ def test_a_row_that_cannot_be_read_is_named(forwarding: Writing) -> None:
 
 @pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
 def test_a_file_that_is_missing_is_named(forwarding: Writing, name: str) -> None:
-    """What was in it is not taken for never having been there."""
     (forwarding.folder / name).unlink()
     with pytest.raises(UsageError, match=f"{name} is damaged: it is missing"):
         Store(forwarding.folder)
 
 
 def test_another_database_is_not_taken_for_a_store(tmp_path: Path) -> None:
-    """It is left as it is."""
     with sqlite3.connect(tmp_path / "namespace.db") as other:
         other.execute("CREATE TABLE mine (id)")
     other.close()
@@ -253,7 +246,6 @@ def test_another_database_is_not_taken_for_a_store(tmp_path: Path) -> None:
 def test_write_that_does_not_fit_is_repeated_once_there_is_space(
     forwarding: Writing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of it, whichever database was full."""
     store = Store(forwarding.folder)
     forwarding.ask(*(v.Send(queue="aside", message=v.Message(body=f"c{n}")) for n in range(4)))
     changes = forwarding.changes()
@@ -278,7 +270,6 @@ def test_write_that_does_not_fit_is_repeated_once_there_is_space(
 
 
 def test_a_database_that_may_not_grow_says_that_it_is_full(forwarding: Writing) -> None:
-    """And nothing of the commit is in it."""
     store = Store(forwarding.folder)
     for place in store.partitions:
         (pages,) = next(store.rows(place, "PRAGMA page_count"))
@@ -303,7 +294,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_store_that_cannot_be_written_is_called_read_only(forwarding: Writing) -> None:
-    """Not damaged; it may be on a file system that was mounted so."""
     store = Store(forwarding.folder)
     store._databases[NAMESPACE]._sqlite.execute("PRAGMA query_only = 1")
     forwarding.ask(v.CreateQueue(queue="more"))
@@ -314,13 +304,11 @@ def test_a_store_that_cannot_be_written_is_called_read_only(forwarding: Writing)
 
 
 def test_a_copy_of_a_store_is_a_store(forwarding: Writing, tmp_path: Path) -> None:
-    """Nothing in it says where it is."""
     shutil.copytree(forwarding.folder, tmp_path / "copy")
     assert held(forwarding.folder) == held(tmp_path / "copy")
 
 
 def test_a_text_that_says_nothing_known_is_an_error() -> None:
-    """As is one that is cut."""
     for text in (
         '{"Set": [1, 2]} and more',
         '["Message", {"nonsense": 1}]',
@@ -352,11 +340,9 @@ def test_a_text_that_says_nothing_known_is_an_error() -> None:
     ],
 )
 def test_packed_content_is_unpacked_unchanged(content: Content) -> None:
-    """Each part of it."""
     assert content == unpack(pack(content))
 
 
 def test_bytes_that_are_too_few_were_not_packed() -> None:
-    """And say so."""
     with pytest.raises(ValueError, match="3 bytes are no message"):
         unpack(b"abc")
