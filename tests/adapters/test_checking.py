@@ -371,9 +371,7 @@ def test_traceback_of_an_adapter_is_kept(
     assert raised in text
 
 
-def test_no_file_is_written_for_an_adapter_that_raises_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_file_is_written_for_an_adapter_that_raises_nothing(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert 1 == main(["check-adapter", "misbehaving:Forgets"])
     assert not Path("reports").exists()

@@ -183,18 +183,14 @@ def test_a_module_that_fails_is_reported(module: str, text: str, said: str) -> N
         seek(f"{module}_broken:factory")
 
 
-def test_an_adapter_of_an_installed_package_is_found(
-    module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_adapter_of_an_installed_package_is_found(module: str, monkeypatch) -> None:
     monkeypatch.syspath_prepend(Path.cwd())
     installed(monkeypatch, "my-bus", f"{module}:Whole")
     assert type(seek("my-bus")).__name__ == "Whole"
     assert available()[-1] == Available(name="my-bus", kind="installed", summary=f"{module}:Whole")
 
 
-def test_an_installed_adapter_that_cannot_be_imported_is_reported(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_installed_adapter_that_cannot_be_imported_is_reported(monkeypatch) -> None:
     installed(monkeypatch, "my-bus", "no_such_package:make")
     with pytest.raises(AdapterError, match="the adapter my-bus of no_such_package:make cannot be"):
         seek("my-bus")
@@ -223,9 +219,7 @@ def test_a_setting_that_spark_does_not_have_is_reported() -> None:
         "env:BUS",
     ],
 )
-def test_a_service_is_not_used_unless_somebody_agreed(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_service_is_not_used_unless_somebody_agreed(name: str, monkeypatch) -> None:
     monkeypatch.delenv("BUSPROOF_NAMESPACE_RUN", raising=False)
     monkeypatch.setenv("BUS", "amqp://name:secret@localhost")
     with pytest.raises(UsageError, match="BUSPROOF_NAMESPACE_RUN") as caught:

@@ -60,10 +60,7 @@ def rule(name: str, expression: str, action: str = "") -> dict[str, Any]:
 
 
 def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> None:
-    with (
-        process_passes(served.process.pid, GENEROUS),
-        raw.logged_in(served.port) as connection,
-    ):
+    with process_passes(served.process.pid, GENEROUS), raw.logged_in(served.port) as connection:
         asker = Asker(connection, "t/subscriptions/s")
         assert 200 == asker.ask("add-rule", rule("wild", MANY_WILDCARDS))[0]
         sender = connection.create_sender("t")
@@ -75,10 +72,7 @@ def test_filter_of_many_wildcards_does_not_stop_the_broker(served: Served) -> No
 
 @pytest.mark.parametrize("expression", [LONGEST, NESTED])
 def test_longest_filters_are_parsed_in_linear_time(served: Served, expression: str) -> None:
-    with (
-        process_passes(served.process.pid, GENEROUS),
-        raw.logged_in(served.port) as connection,
-    ):
+    with process_passes(served.process.pid, GENEROUS), raw.logged_in(served.port) as connection:
         asker = Asker(connection, "t/subscriptions/s")
         for number in range(20):
             filtered = rule(f"long{number}", f"{expression} OR b={number}")
@@ -191,10 +185,7 @@ MANY: Final = {
 
 @pytest.mark.parametrize("kind", MANY)
 def test_message_of_many_parts_costs_linear_time(served: Served, kind: str) -> None:
-    with (
-        process_passes(served.process.pid, GENEROUS),
-        raw.logged_in(served.port) as connection,
-    ):
+    with process_passes(served.process.pid, GENEROUS), raw.logged_in(served.port) as connection:
         sender = connection.create_sender("q")
         delivery = sender.link.delivery("1")
         sender.link.stream(MANY[kind])

@@ -308,9 +308,7 @@ def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
 
 
 @pytest.mark.slow
-def test_a_client_that_reads_nothing_cannot_put_off_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_client_that_reads_nothing_cannot_put_off_its_end(monkeypatch) -> None:
     monkeypatch.setattr(wire, "LAST_WORDS", 0.3)
     with inside(QUEUE, unread=16_384) as served, connected(served) as other:
         assert send(other, b"x" * 250_000)

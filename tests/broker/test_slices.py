@@ -83,9 +83,7 @@ def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPat
     talking(send)
 
 
-def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(monkeypatch) -> None:
     monkeypatch.setattr(turns, "TURN", 0.0005)
 
     async def send(hub: Hub) -> None:
@@ -147,9 +145,7 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
     assert not bus.find_entity("q").scheduled
 
 
-def test_request_that_asks_for_the_time_often_has_one_slice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_request_that_asks_for_the_time_often_has_one_slice(monkeypatch) -> None:
     bus = bus_of(ENTITIES[0])
     moment = 0.0
     bus._monotonic, bus._started = lambda: moment, 0.0

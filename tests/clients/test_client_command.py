@@ -41,36 +41,28 @@ def test_run_writes_a_page_json_and_a_badge(tmp_path: Path, capsys: pytest.Captu
         ("raise SystemExit('why')", "ended with exit code 1: why"),
     ],
 )
-def test_program_that_fails_has_errored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], program: str, said: str
-):
+def test_program_that_fails_has_errored(tmp_path: Path, capsys, program: str, said: str):
     words = ("--rule", "CLIENT-04", "--report", str(tmp_path), "--", sys.executable, "-c", program)
     assert client(*words) == 3
     printed = " ".join(capsys.readouterr().out.split())
     assert f"CLIENT-04 errored: names: the program {said}" in printed
 
 
-def test_program_that_ignores_its_task_shows_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_program_that_ignores_its_task_shows_nothing(tmp_path: Path, capsys):
     program = """print('{"event": "done"}')"""
     words = ("--rule", "CLIENT-04", "--report", str(tmp_path), "--", sys.executable, "-c", program)
     assert client(*words) == 3
     assert "CLIENT-04 not shown: names: 0 of 3 messages were sent" in capsys.readouterr().out
 
 
-def test_program_that_never_ends_is_inconclusive(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_program_that_never_ends_is_inconclusive(tmp_path: Path, capsys):
     program = "import time; time.sleep(1000)"
     words = ("--rule", "CLIENT-04", "--report", str(tmp_path), "--timeout", "0.1")
     assert client(*words, "--", sys.executable, "-c", program) == 3
     assert "CLIENT-04 inconclusive" in capsys.readouterr().out
 
 
-def test_rules_of_a_task_that_is_unsupported_are_not_applicable(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_rules_of_a_task_that_is_unsupported_are_not_applicable(tmp_path: Path, capsys):
     program = """print('{"event": "unsupported", "reason": "no keys"}')"""
     words = ("--rule", "CLIENT-04", "--report", str(tmp_path), "--", sys.executable, "-c", program)
     assert client(*words) == 0
@@ -88,17 +80,13 @@ def test_rules_of_a_task_that_is_unsupported_are_not_applicable(
         (("--jobs", "0", "--", "true"), "--jobs is 0; give 1 to 64"),
     ],
 )
-def test_wrong_usage_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
-):
+def test_wrong_usage_is_one_sentence(capsys, words: tuple[str, ...], said: str):
     assert client(*words) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
 
 
-def test_report_that_cannot_be_written_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_report_that_cannot_be_written_is_one_sentence(tmp_path: Path, capsys):
     (tmp_path / "file").write_text("")
     words = ("--rule", "CLIENT-04", "--report", str(tmp_path / "file"), "--", *PRINTS_NOTHING)
     assert client(*words) == 3

@@ -52,9 +52,7 @@ def judged(log: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tupl
     return code, [rule["id"] for rule in rules if rule["verdict"] == "violated"]
 
 
-def test_frames_of_each_connection_are_requests_and_answers(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_frames_of_each_connection_are_requests_and_answers(folder: Path, capsys) -> None:
     history = folder / "history.jsonl"
     assert 0 == main(["convert", str(folder), "--out", str(history), "--no-releases"])
     said = capsys.readouterr().err
@@ -71,9 +69,7 @@ def test_frames_of_each_connection_are_requests_and_answers(
 
 
 @pytest.mark.parametrize("options", [(), ("--no-releases",)])
-def test_the_example_accuses_nobody(
-    options: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_example_accuses_nobody(options: tuple[str, ...], folder: Path, capsys) -> None:
     assert (3, []) == judged(folder, capsys, *options)
 
 

@@ -130,9 +130,7 @@ def test_files_roll_by_time(tmp_path: Path) -> None:
     assert 4 == len(parts_of(tmp_path / "out"))
 
 
-def test_a_full_disk_ends_the_recording_with_a_sentence(
-    recording: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_ends_the_recording_with_a_sentence(recording: Recorded, monkeypatch) -> None:
     """The client learns nothing that is not in the files, where its request has no answer."""
     with recording.administration() as admin:
         admin.create_queue("q", enable_partitioning=True)

@@ -19,9 +19,7 @@ from .conftest import Start, taken, until
 pytestmark = pytest.mark.slow
 
 
-def test_a_conforming_service_is_not_accused(
-    start: Start, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_conforming_service_is_not_accused(start: Start, capsys) -> None:
     """Over TLS, by AMQP and by AMQP over WebSockets; and no key is in any file."""
     pair = start()
     pair.create_queue("q", enable_partitioning=True)

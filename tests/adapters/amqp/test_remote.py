@@ -255,9 +255,7 @@ def test_details_have_no_host_and_no_key() -> None:
     assert text.startswith("not found at sb://…/q")
 
 
-def test_no_namespace_is_used_that_nobody_agreed_to(
-    service: Embedded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_namespace_is_used_that_nobody_agreed_to(service: Embedded, monkeypatch) -> None:
     """Whoever runs the features under pytest says so by a name for the run."""
     monkeypatch.delenv(RUN, raising=False)
     with pytest.raises(UsageError, match=RUN):
@@ -305,9 +303,7 @@ def test_name_of_a_run_that_is_taken_is_refused_before_consent(
     assert "names begin with busproof-" not in said
 
 
-def test_entities_left_by_runs_are_removed(
-    service: Embedded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entities_left_by_runs_are_removed(service: Embedded, capsys, monkeypatch) -> None:
     """Of one run, or of all; nobody else's, and not before it was agreed to."""
     monkeypatch.setenv("BUS", address_of(service.target))
     entities = Entities(service.target, 30)

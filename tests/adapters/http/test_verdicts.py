@@ -48,9 +48,7 @@ def test_a_fault_is_caught_over_http(tmp_path: Path, fault: str) -> None:
     assert "violated" == by_rule(verdicts(tmp_path, *options))[rule]
 
 
-def test_a_history_over_http_is_judged_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_over_http_is_judged_again(tmp_path: Path, capsys) -> None:
     """`check` finds what the run has found."""
     options = ("--adapter", "http", "--name", "http", "--rule", "KEY-08", "--only", "features")
     assert "shown" == by_rule(verdicts(tmp_path, *options))["KEY-08"]
@@ -81,9 +79,7 @@ def address_of(service: Embedded) -> str:
     return f"http://{service.target.key_name}:{service.target.key}@{url.netloc}"
 
 
-def test_a_service_is_judged_by_its_address(
-    service: Embedded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_service_is_judged_by_its_address(service: Embedded, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     options = ("--rule", "KEY-08", "--only", "features", "--yes")
     found = verdicts(tmp_path, "--adapter", address_of(service), *options)

@@ -48,9 +48,7 @@ def test_a_stopped_adapter_can_start_again(make: Make) -> None:
         adapter.stop()
 
 
-def test_under_a_real_clock_time_passes_without_asking(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_a_real_clock_time_passes_without_asking(make: Make, monkeypatch) -> None:
     monkeypatch.setenv("CHILD_CLOCK", "real")
     adapter = make("command", "end", "1")
     adapter.start(PROFILE)
@@ -233,9 +231,7 @@ def test_nothing_is_asked_of_a_dead_child(make: Make) -> None:
         make().do(PEEK, "c1")
 
 
-def test_a_child_that_broke_is_replaced_three_times(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_that_broke_is_replaced_three_times(make: Make, monkeypatch) -> None:
     adapter = make("command", "end", "3")
     for _ in range(RESTARTS + 1):
         adapter.start(PROFILE)
@@ -256,9 +252,7 @@ def test_the_declaration_outlives_the_child(make: Make) -> None:
     assert adapter.declaration is declaration
 
 
-def test_a_child_that_changes_its_mind_is_refused(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_child_that_changes_its_mind_is_refused(make: Make, monkeypatch) -> None:
     adapter = make()
     adapter.start(PROFILE)
     adapter.stop()

@@ -104,9 +104,7 @@ def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
     assert len(tail[-1]) == 202
 
 
-def test_an_interrupted_request_kills_the_child(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_request_kills_the_child(make: Make, monkeypatch) -> None:
     adapter = make()
     adapter.start(PROFILE)
 

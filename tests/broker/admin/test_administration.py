@@ -14,11 +14,8 @@ from azure.core.exceptions import (
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus import ServiceBusSubQueue
 from azure.servicebus.exceptions import MessagingEntityDisabledError, ServiceBusAuthenticationError
-from azure.servicebus.management import (
-    AccessRights,
-    AuthorizationRule,
-    ServiceBusAdministrationClient,
-)
+from azure.servicebus.management import AccessRights, AuthorizationRule
+from azure.servicebus.management import ServiceBusAdministrationClient as Admin
 
 from ..conftest import Served, administration
 from ..test_sdk_queues import completed, sent, taken
@@ -27,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_queue_is_created_described_changed_and_deleted(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     """With the properties that it was created with, and serves meanwhile."""
     made = admin.create_queue(
@@ -59,9 +56,7 @@ def test_a_queue_is_created_described_changed_and_deleted(
         admin.delete_queue(name)
 
 
-def test_partitioning_of_a_queue_never_changes(
-    admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_partitioning_of_a_queue_never_changes(admin: Admin, name: str) -> None:
     made = admin.create_queue(name, enable_partitioning=True)
     made.enable_partitioning = False
     with pytest.raises(HttpResponseError, match="MGMT-"):
@@ -69,7 +64,7 @@ def test_partitioning_of_a_queue_never_changes(
 
 
 def test_undeliverable_message_is_in_the_dead_letter_queue_of_its_source(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     """While its destination is disabled, as the real service was seen to do it (FORWARD-FAILED)."""
     end = admin.create_queue(f"{name}-end")
@@ -87,9 +82,7 @@ def test_undeliverable_message_is_in_the_dead_letter_queue_of_its_source(
     assert 0 == admin.get_queue_runtime_properties(name).dead_letter_message_count
 
 
-def test_forwarding_is_changed_and_ended(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_forwarding_is_changed_and_ended(served: Served, admin: Admin, name: str) -> None:
     """Of messages and of dead letters; described as an address, found in either case."""
     for each in ("Target", "Grave"):
         admin.create_queue(f"{name}{each}")
@@ -119,9 +112,7 @@ def test_forwarding_is_changed_and_ended(
     assert admin.get_queue(name).forward_dead_lettered_messages_to is None
 
 
-def test_duplicate_window_expiry_and_size_are_changed(
-    admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_duplicate_window_expiry_and_size_are_changed(admin: Admin, name: str) -> None:
     queue = admin.create_queue(name, enable_partitioning=True, requires_duplicate_detection=True)
     assert 16 * 1024 == queue.max_size_in_megabytes
     queue.duplicate_detection_history_time_window = timedelta(minutes=2)
@@ -140,9 +131,7 @@ def test_duplicate_window_expiry_and_size_are_changed(
     assert timedelta(minutes=2) == admin.get_queue(name).duplicate_detection_history_time_window
 
 
-def test_premium_option_and_keys_of_an_entity(
-    admin: ServiceBusAdministrationClient, served: Served, name: str
-) -> None:
+def test_premium_option_and_keys_of_an_entity(admin: Admin, served: Served, name: str) -> None:
     """The size of messages is refused in Standard; keys are described as they were written."""
     with pytest.raises(HttpResponseError, match="can only be set in the Premium tier"):
         admin.create_queue(name, max_message_size_in_kilobytes=1024)
@@ -168,7 +157,7 @@ def test_premium_option_and_keys_of_an_entity(
 
 
 def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     """They keep their receivers, counts, status and description, and are found in any letters."""
     below, disabled = f"{name}/Below", f"{name}/Disabled"
@@ -187,15 +176,13 @@ def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
     assert ("mine", below) == (admin.get_queue(below).user_metadata, admin.get_queue(below).name)
 
 
-def test_queue_has_no_list_of_subscriptions(
-    admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_queue_has_no_list_of_subscriptions(admin: Admin, name: str) -> None:
     admin.create_queue(name)
     with pytest.raises(ResourceNotFoundError, match="is not a topic"):
         list(admin.list_subscriptions(name))
 
 
-def test_lists_have_all_pages(admin: ServiceBusAdministrationClient, name: str) -> None:
+def test_lists_have_all_pages(admin: Admin, name: str) -> None:
     """A page names the next one, of queues, topics, subscriptions and rules."""
     admin.create_topic(name)
     for number in range(5):
@@ -215,7 +202,7 @@ def test_lists_have_all_pages(admin: ServiceBusAdministrationClient, name: str) 
 
 
 def test_disabled_entity_refuses_clients_as_disabled(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     """Who is attached is let go, and who comes is refused; what is there stays."""
     queue = admin.create_queue(name)
@@ -245,15 +232,13 @@ def test_disabled_entity_refuses_clients_as_disabled(
         admin.update_queue(queue)
 
 
-def test_the_namespace_shows_its_tier(admin: ServiceBusAdministrationClient) -> None:
+def test_the_namespace_shows_its_tier(admin: Admin) -> None:
     assert "Standard" == admin.get_namespace_properties().messaging_sku
 
 
 def test_listen_right_allows_no_administration(served: Served) -> None:
     text = served.connection_string.replace("RootManageSharedAccessKey", "listener")
-    client = ServiceBusAdministrationClient.from_connection_string(
-        text.replace("SAS_KEY_VALUE", "ears"), retry_total=0
-    )
+    client = Admin.from_connection_string(text.replace("SAS_KEY_VALUE", "ears"), retry_total=0)
     client._impl._client._base_url = served.admin
     with client, pytest.raises(ClientAuthenticationError, match="Manage"):
         client.list_queues().next()

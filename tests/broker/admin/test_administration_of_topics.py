@@ -8,11 +8,11 @@ from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.exceptions import MessagingEntityDisabledError
 from azure.servicebus.management import (
     CorrelationRuleFilter,
-    ServiceBusAdministrationClient,
     SqlRuleAction,
     SqlRuleFilter,
     TrueRuleFilter,
 )
+from azure.servicebus.management import ServiceBusAdministrationClient as Admin
 
 from ..conftest import Served
 from ..test_sdk_queues import completed, taken
@@ -20,9 +20,7 @@ from ..test_sdk_queues import completed, taken
 pytestmark = pytest.mark.slow
 
 
-def test_a_topic_has_subscriptions_and_these_rules(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_a_topic_has_subscriptions_and_these_rules(served: Served, admin: Admin, name: str) -> None:
     admin.create_topic(name, enable_partitioning=True)
     admin.create_subscription(name, "s", max_delivery_count=3)
     assert ["$Default"] == [each.name for each in admin.list_rules(name, "s")]
@@ -50,7 +48,7 @@ def test_a_topic_has_subscriptions_and_these_rules(
 
 
 def test_a_rule_with_an_action_makes_a_copy_of_its_own(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     admin.create_topic(name)
     admin.create_subscription(name, "s")
@@ -72,7 +70,7 @@ def test_a_rule_with_an_action_makes_a_copy_of_its_own(
 
 
 def test_topics_subscriptions_and_rules_are_changed_and_deleted(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     topic = admin.create_topic(name, default_message_time_to_live=timedelta(minutes=5))
     assert timedelta(minutes=5) == topic.default_message_time_to_live
@@ -109,16 +107,14 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     assert [] == list(admin.list_subscriptions(name))
 
 
-def create_without_rules(admin: ServiceBusAdministrationClient, name: str) -> None:
+def create_without_rules(admin: Admin, name: str) -> None:
     """Create a topic with a subscription that takes nothing yet."""
     admin.create_topic(name)
     admin.create_subscription(name, "s")
     admin.delete_rule(name, "s", "$Default")
 
 
-def test_parameters_stand_for_constants(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_parameters_stand_for_constants(served: Served, admin: Admin, name: str) -> None:
     """In a filter and in an action, of each type; one that is not given is refused."""
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     create_without_rules(admin, name)
@@ -146,9 +142,7 @@ def test_parameters_stand_for_constants(
         admin.create_rule(name, "s", "z", filter=SqlRuleFilter("a = @z"))
 
 
-def test_correlation_filter_compares_moments(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_correlation_filter_compares_moments(served: Served, admin: Admin, name: str) -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     create_without_rules(admin, name)
     properties = {"when": moment, "long": timedelta(days=1)}
@@ -165,7 +159,7 @@ def test_correlation_filter_compares_moments(
 
 
 def test_a_disabled_topic_takes_nothing_and_a_closed_subscription_gets_its_copies(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
+    served: Served, admin: Admin, name: str
 ) -> None:
     """Until they are enabled again; deleted and made anew they are as any other."""
     topic = admin.create_topic(name)

@@ -147,9 +147,7 @@ def test_no_key_is_printed() -> None:
         assert not {"first", "second"} & set(repr(each).replace("'", " ").replace(",", " ").split())
 
 
-def test_rules_are_read_from_a_file_and_from_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rules_are_read_from_a_file_and_from_the_environment(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "keys.json"
     path.write_text(RULES, encoding="utf-8")
     monkeypatch.setenv("BUS_KEYS", RULES)
@@ -177,9 +175,7 @@ def test_rules_are_read_from_a_file_and_from_the_environment(
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_rules_that_are_none_are_named_without_a_key(
-    monkeypatch: pytest.MonkeyPatch, text: str, said: str
-) -> None:
+def test_rules_that_are_none_are_named_without_a_key(monkeypatch, text: str, said: str) -> None:
     monkeypatch.setenv("BUS_KEYS", text)
     with pytest.raises(UsageError, match=said) as raised:
         read_rules("env:BUS_KEYS")

@@ -120,15 +120,10 @@ def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opens", [True, False], ids=["opened", "silent"])
-def test_client_that_never_authenticates_is_disconnected(
-    monkeypatch: pytest.MonkeyPatch, *, opens: bool
-) -> None:
+def test_client_that_never_authenticates_is_disconnected(monkeypatch, *, opens: bool) -> None:
     """Also one who never answers, nor reads; who has proved something stays."""
     monkeypatch.setattr(cbs, "TIME_TO_CLAIM", 0.5)
-    with (
-        inside(CreateQueue(queue="q")) as served,
-        raw.logged_in(served.broker.port) as other,
-    ):
+    with inside(CreateQueue(queue="q")) as served, raw.logged_in(served.broker.port) as other:
         connect = raw.greeted if opens else raw.silent
         with connect(served.broker.port) as client:
             assert until(lambda: 2 == len(served.hub.connections))

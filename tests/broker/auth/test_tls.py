@@ -78,9 +78,7 @@ def secured(files: Files, config: Path) -> Iterator[Secured]:
 
 
 @pytest.mark.slow
-def test_the_official_client_speaks_tls(
-    secured: Secured, files: Files, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_official_client_speaks_tls(secured: Secured, files: Files, monkeypatch) -> None:
     """With a certificate that it trusts; and without that, not at all.
 
     It always asks the one port that AMQP over TLS has, which is all that is changed of it.

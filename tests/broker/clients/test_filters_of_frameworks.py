@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus.management import ServiceBusAdministrationClient, SqlRuleAction, SqlRuleFilter
+from azure.servicebus.management import ServiceBusAdministrationClient as Admin
+from azure.servicebus.management import SqlRuleAction, SqlRuleFilter
 
 from ..conftest import Served
 from ..test_sdk_queues import taken
@@ -38,9 +39,7 @@ FILTERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def ruled(
-    admin: ServiceBusAdministrationClient, name: str, expression: str, action: str | None = None
-) -> None:
+def ruled(admin: Admin, name: str, expression: str, action: str | None = None) -> None:
     """Create a topic with a subscription that has one rule."""
     admin.create_topic(name)
     admin.create_subscription(name, "s")
@@ -52,7 +51,7 @@ def ruled(
 
 @pytest.mark.parametrize("case", FILTERS)
 def test_filter_of_a_framework_takes_its_messages(
-    served: Served, admin: ServiceBusAdministrationClient, name: str, case: str
+    served: Served, admin: Admin, name: str, case: str
 ) -> None:
     expression, wanted, other = FILTERS[case]
     ruled(admin, name, expression)
@@ -65,9 +64,7 @@ def test_filter_of_a_framework_takes_its_messages(
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_action_of_the_documents_changes_its_copy(
-    served: Served, admin: ServiceBusAdministrationClient, name: str
-) -> None:
+def test_action_of_the_documents_changes_its_copy(served: Served, admin: Admin, name: str) -> None:
     action = (
         "SET quantity = quantity / 2; REMOVE priority; SET sys.CorrelationId = 'low', "
         "SET [trace-id] = newid() SET before = quantity; REMOVE sys.Label"
@@ -94,12 +91,7 @@ def test_action_of_the_documents_changes_its_copy(
     ],
 )
 def test_filter_reads_what_the_broker_gives_a_message(
-    served: Served,
-    admin: ServiceBusAdministrationClient,
-    name: str,
-    expression: str,
-    *,
-    taken_there: bool,
+    served: Served, admin: Admin, name: str, expression: str, *, taken_there: bool
 ) -> None:
     ruled(admin, name, expression)
     moment = datetime(2020, 1, 1, tzinfo=UTC)

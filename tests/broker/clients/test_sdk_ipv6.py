@@ -21,9 +21,7 @@ def resolve(host: Any, *rest: Any, **options: Any) -> Any:
     return RESOLVE("::1" if host == NAME else host, *rest, **options)
 
 
-def test_a_broker_on_an_ipv6_address_serves_the_official_client(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broker_on_an_ipv6_address_serves_the_official_client(start: Start, monkeypatch) -> None:
     listening = start("--host", "::1")
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     named = listening.connection_string.replace("[::1]", NAME)

@@ -191,9 +191,7 @@ def test_a_client_without_a_key_gets_nothing(*, plain: bool) -> None:
     tried(trying)
 
 
-def test_frames_of_a_client_are_not_written_to_the_terminal(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_of_a_client_are_not_written_to_the_terminal(capfd, monkeypatch) -> None:
     """Found as a warning for each frame to one who wants them small; a trace would show tokens."""
     monkeypatch.setenv("PN_TRACE_FRM", "1")
 

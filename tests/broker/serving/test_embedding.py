@@ -159,9 +159,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
         pass
 
 
-def test_a_broker_that_has_no_time_to_answer_says_so(
-    bus: Embedded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broker_that_has_no_time_to_answer_says_so(bus: Embedded, monkeypatch) -> None:
     """It was taken for an output that cannot be written, as a timeout is an `OSError`."""
     monkeypatch.setattr("busproof.broker.embedding.PATIENCE", 0.01)
     released = threading.Event()

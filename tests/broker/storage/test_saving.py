@@ -80,9 +80,7 @@ def test_nobody_hears_of_what_is_not_written(tmp_path: Path, synced: bool) -> No
     assert 1 == held(tmp_path)
 
 
-def test_full_disk_delays_answers_until_there_is_space(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_delays_answers_until_there_is_space(tmp_path: Path, monkeypatch) -> None:
     """The reserve is given up for it, sends are refused, and in the end it is there again."""
     left, begin, reserve = [2], Store.begin, tmp_path / "reserve"
 
@@ -119,9 +117,7 @@ def test_full_disk_delays_answers_until_there_is_space(
     assert 1 == held(tmp_path)
 
 
-def test_pending_write_is_finished_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pending_write_is_finished_at_the_end(tmp_path: Path, monkeypatch) -> None:
     begin = Store.begin
 
     def full(*_: object) -> None:
@@ -252,9 +248,7 @@ def test_answer_that_cannot_be_given_keeps_no_other_back(tmp_path: Path) -> None
     assert ["a", "b"] == heard
 
 
-def test_all_logs_stay_short_though_each_commit_is_large(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_logs_stay_short_though_each_commit_is_large(tmp_path: Path, monkeypatch) -> None:
     """One log at a time is brought into its database, and none is left out."""
     monkeypatch.setattr(store, "LOG", 100_000)
 
