@@ -10,12 +10,7 @@ from azure.servicebus import (
     ServiceBusReceiver,
     ServiceBusSubQueue,
 )
-from azure.servicebus.exceptions import (
-    MessageLockLostError,
-    MessageNotFoundError,
-    ServiceBusAuthenticationError,
-    ServiceBusServerBusyError,
-)
+from azure.servicebus import exceptions as errors
 from work import PATIENCE
 
 from .conftest import Served
@@ -158,7 +153,7 @@ def test_every_settlement_has_its_effect(served: Served, name: str) -> None:
             (aside,) = receiver.receive_deferred_messages(deferred.sequence_number)
             assert "defer" == str(aside)
             receiver.complete_message(aside)
-            with pytest.raises(MessageNotFoundError):
+            with pytest.raises(errors.MessageNotFoundError):
                 receiver.receive_deferred_messages(deferred.sequence_number)
         with client.get_queue_receiver("parted", sub_queue="deadletter") as receiver:
             (letter,) = completed(receiver)
@@ -217,7 +212,7 @@ def test_a_renewed_lock_lasts_longer(timeless: Served) -> None:
         (held,) = taken(receiver)
         timeless.ask("/busproof/clock", advance=6)
         # The client looks at its own clock first, which has not moved.
-        with pytest.raises(MessageLockLostError):
+        with pytest.raises(errors.MessageLockLostError):
             receiver.complete_message(held)
         (again,) = completed(receiver)
         assert 2 == again.delivery_count
@@ -264,12 +259,12 @@ def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
     """Neither by who sends nor by who receives: no token for it is taken, as by the service."""
     with served.client() as client:
         with (
-            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
+            pytest.raises(errors.ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_sender("nowhere") as sender,
         ):
             sender.send_messages(Message("lost"))
         with (
-            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
+            pytest.raises(errors.ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_receiver("nowhere") as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
@@ -281,10 +276,10 @@ def test_each_entity_has_a_place_for_the_dead_letters_of_transfers(served: Serve
         with client.get_queue_receiver("parted", sub_queue=place) as receiver:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
             assert [] == receiver.peek_messages(1)
-            with pytest.raises(MessageNotFoundError):
+            with pytest.raises(errors.MessageNotFoundError):
                 receiver.receive_deferred_messages([1])
         with (
-            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
+            pytest.raises(errors.ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_receiver("nowhere", sub_queue=place) as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
@@ -298,7 +293,7 @@ def test_a_key_whose_partition_is_down_is_refused_until_it_is_up(served: Served,
         assert name == witness["partition_key"]
         place = {"entity": "parted", "partition": witness["partition"]}
         assert [witness["partition"]] == served.ask("/busproof/partitions/down", **place)["down"]
-        with pytest.raises(ServiceBusServerBusyError):
+        with pytest.raises(errors.ServiceBusServerBusyError):
             sender.send_messages(Message("second", partition_key=name))
         for _ in range(16):
             sender.send_messages(Message("elsewhere"))

@@ -14,17 +14,7 @@ import attrs
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage, TransportType
 from work import PATIENCE, until
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import (
-    AcceptConnection,
-    BytesMessage,
-    CloseConnection,
-    Event,
-    Ping,
-    Pong,
-    RejectConnection,
-    Request,
-)
+from wsproto import ConnectionType, WSConnection, events
 
 from busproof.broker.amqp.websocket import PIECE, WebSocket
 from busproof.broker.disturbances import Disturbances
@@ -71,7 +61,7 @@ class Talk:
         self.frames = WSConnection(ConnectionType.CLIENT)
         extra: Any = [(name.encode(), value.encode()) for name, value in headers.items()]
         self.say(
-            Request(
+            events.Request(
                 host=f"127.0.0.1:{port}",
                 target=path,
                 subprotocols=list(protocols),
@@ -80,15 +70,15 @@ class Talk:
         )
         self.events = self._events()
 
-    def say(self, event: Event) -> None:
+    def say(self, event: events.Event) -> None:
         self.socket.sendall(self.frames.send(event))
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[events.Event]:
         while data := self.socket.recv(65_536):
             self.frames.receive_data(data)
             yield from self.frames.events()
 
-    def next(self) -> Event | None:
+    def next(self) -> events.Event | None:
         """What comes next; `None` at the end."""
         return next(self.events, None)
 
@@ -97,7 +87,7 @@ class Talk:
         found = b""
         while wanted not in found:
             event = self.next()
-            assert isinstance(event, BytesMessage), event
+            assert isinstance(event, events.BytesMessage), event
             found += event.data
         return found
 
@@ -108,7 +98,7 @@ class Talk:
 def opened(web: Web, *protocols: str, **more: Any) -> Talk:
     talk = Talk(web.port, *(protocols or (SUBPROTOCOL,)), **more)
     event = talk.next()
-    assert isinstance(event, AcceptConnection), event
+    assert isinstance(event, events.AcceptConnection), event
     return talk
 
 
@@ -175,7 +165,7 @@ def test_port_of_https_takes_websockets(tmp_path: Path, start: Start, tls: list[
     trusting = ssl.create_default_context(cafile=str(authority))
     plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     with trusting.wrap_socket(plain, server_hostname="localhost") as client:
-        asked = Request(host="localhost", target=PATH, subprotocols=[SUBPROTOCOL])
+        asked = events.Request(host="localhost", target=PATH, subprotocols=[SUBPROTOCOL])
         client.sendall(WSConnection(ConnectionType.CLIENT).send(asked))
         assert client.recv(100).startswith(b"HTTP/1.1 101")
 
@@ -200,10 +190,10 @@ def test_either_subprotocol_is_spoken(web: Web, offered: tuple[str, ...]) -> Non
     """The service's own, and the one that is registered for AMQP."""
     talk = Talk(web.port, *offered)
     event = talk.next()
-    assert isinstance(event, AcceptConnection)
+    assert isinstance(event, events.AcceptConnection)
     assert offered[-1] == event.subprotocol
     with closing(talk):
-        talk.say(BytesMessage(data=raw.SASL + raw.ANONYMOUS))
+        talk.say(events.BytesMessage(data=raw.SASL + raw.ANONYMOUS))
         assert talk.received(raw.OUTCOME).startswith(raw.SASL)
 
 
@@ -221,7 +211,7 @@ def test_what_is_not_served_is_refused_in_http(
 ) -> None:
     with closing(Talk(web.port, *protocols, **more)) as talk:
         event = talk.next()
-        assert isinstance(event, RejectConnection)
+        assert isinstance(event, events.RejectConnection)
         assert status == event.status_code
         while talk.socket.recv(1_000):
             pass
@@ -246,16 +236,16 @@ def test_what_is_no_request_for_a_websocket_is_refused(web: Web, said: bytes) ->
 def test_bytes_may_be_cut_into_messages_anywhere(web: Web) -> None:
     with closing(opened(web)) as talk:
         for each in raw.SASL + raw.ANONYMOUS[:-1]:
-            talk.say(BytesMessage(data=bytes([each]), message_finished=False))
-            talk.say(Ping(payload=b"?"))
-        talk.say(BytesMessage(data=raw.ANONYMOUS[-1:]))
+            talk.say(events.BytesMessage(data=bytes([each]), message_finished=False))
+            talk.say(events.Ping(payload=b"?"))
+        talk.say(events.BytesMessage(data=raw.ANONYMOUS[-1:]))
         pongs, found = 0, b""
         while raw.OUTCOME not in found:
             event = talk.next()
-            if isinstance(event, Pong):
+            if isinstance(event, events.Pong):
                 pongs += 1
             else:
-                assert isinstance(event, BytesMessage), event
+                assert isinstance(event, events.BytesMessage), event
                 found += event.data
         assert len(raw.SASL + raw.ANONYMOUS) - 1 == pongs
 
@@ -274,7 +264,7 @@ def test_the_end_of_a_websocket_is_said(web: Web, said: bytes, code: int) -> Non
     with closing(opened(web)) as talk:
         talk.socket.sendall(said)
         end = talk.next()
-        assert isinstance(end, CloseConnection)
+        assert isinstance(end, events.CloseConnection)
         assert code == end.code
         assert talk.next() is None
 
@@ -284,7 +274,7 @@ def opened_within() -> "tuple[Taken, fuzzing.Wire, WebSocket]":
     within, way = Taken(), fuzzing.Wire()
     socket_within = WebSocket(cast(Any, within))
     socket_within.connection_made(way)
-    request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
+    request = events.Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
     socket_within.data_received(WSConnection(ConnectionType.CLIENT).send(request))
     return within, way, socket_within
 
@@ -308,9 +298,9 @@ def test_a_ping_after_the_brokers_own_end_is_not_answered() -> None:
 def test_failed_sasl_closes_the_websocket(web: Web) -> None:
     """After the header that clients are to speak."""
     with closing(opened(web)) as talk:
-        talk.say(BytesMessage(data=b"HTTP/1.1 nothing"))
+        talk.say(events.BytesMessage(data=b"HTTP/1.1 nothing"))
         assert raw.SASL == talk.received(raw.SASL)
-        assert isinstance(talk.next(), CloseConnection)
+        assert isinstance(talk.next(), events.CloseConnection)
 
 
 class Taken:

@@ -5,12 +5,7 @@ import functools
 from datetime import timedelta
 
 import pytest
-from azure.core.exceptions import (
-    ClientAuthenticationError,
-    HttpResponseError,
-    ResourceExistsError,
-    ResourceNotFoundError,
-)
+from azure.core import exceptions as refused
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus import ServiceBusSubQueue
 from azure.servicebus.exceptions import MessagingEntityDisabledError, ServiceBusAuthenticationError
@@ -46,20 +41,20 @@ def test_a_queue_is_created_described_changed_and_deleted(
     properties.max_delivery_count = 4
     admin.update_queue(properties)
     assert 4 == admin.get_queue(name).max_delivery_count
-    with pytest.raises(ResourceExistsError):
+    with pytest.raises(refused.ResourceExistsError):
         admin.create_queue(name)
     assert name in [each.name for each in admin.list_queues()]
     admin.delete_queue(name)
-    with pytest.raises(ResourceNotFoundError):
+    with pytest.raises(refused.ResourceNotFoundError):
         admin.get_queue(name)
-    with pytest.raises(ResourceNotFoundError):
+    with pytest.raises(refused.ResourceNotFoundError):
         admin.delete_queue(name)
 
 
 def test_partitioning_of_a_queue_never_changes(admin: Admin, name: str) -> None:
     made = admin.create_queue(name, enable_partitioning=True)
     made.enable_partitioning = False
-    with pytest.raises(HttpResponseError, match="MGMT-"):
+    with pytest.raises(refused.HttpResponseError, match="MGMT-"):
         admin.update_queue(made)
 
 
@@ -104,7 +99,7 @@ def test_forwarding_is_changed_and_ended(served: Served, admin: Admin, name: str
             assert ["bad"] == [str(each) for each in taken(receiver)]
     properties.forward_dead_lettered_messages_to = f"{name}-nowhere"
     properties.lock_duration = timedelta(seconds=7)
-    with pytest.raises(HttpResponseError, match="FWD-29: A destination must exist"):
+    with pytest.raises(refused.HttpResponseError, match="FWD-29: A destination must exist"):
         admin.update_queue(properties)
     assert timedelta(seconds=60) == admin.get_queue(name).lock_duration
     properties.forward_dead_lettered_messages_to = None
@@ -126,14 +121,14 @@ def test_duplicate_window_expiry_and_size_are_changed(admin: Admin, name: str) -
         properties.max_size_in_megabytes,
     )
     properties.duplicate_detection_history_time_window = timedelta(days=8)
-    with pytest.raises(HttpResponseError, match="DUP-"):
+    with pytest.raises(refused.HttpResponseError, match="DUP-"):
         admin.update_queue(properties)
     assert timedelta(minutes=2) == admin.get_queue(name).duplicate_detection_history_time_window
 
 
 def test_premium_option_and_keys_of_an_entity(admin: Admin, served: Served, name: str) -> None:
     """The size of messages is refused in Standard; keys are described as they were written."""
-    with pytest.raises(HttpResponseError, match="can only be set in the Premium tier"):
+    with pytest.raises(refused.HttpResponseError, match="can only be set in the Premium tier"):
         admin.create_queue(name, max_message_size_in_kilobytes=1024)
     key = base64.b64encode(bytes(32)).decode()
     rule = AuthorizationRule(
@@ -178,7 +173,7 @@ def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
 
 def test_queue_has_no_list_of_subscriptions(admin: Admin, name: str) -> None:
     admin.create_queue(name)
-    with pytest.raises(ResourceNotFoundError, match="is not a topic"):
+    with pytest.raises(refused.ResourceNotFoundError, match="is not a topic"):
         list(admin.list_subscriptions(name))
 
 
@@ -228,7 +223,7 @@ def test_disabled_entity_refuses_clients_as_disabled(
         with client.get_queue_receiver(name) as receiver:
             assert {"kept", "too"} == {str(each) for each in taken(receiver, 2)}
     queue.status = "Sleepy"
-    with pytest.raises(HttpResponseError, match="ReceiveDisabled"):
+    with pytest.raises(refused.HttpResponseError, match="ReceiveDisabled"):
         admin.update_queue(queue)
 
 
@@ -240,17 +235,20 @@ def test_listen_right_allows_no_administration(served: Served) -> None:
     text = served.connection_string.replace("RootManageSharedAccessKey", "listener")
     client = Admin.from_connection_string(text.replace("SAS_KEY_VALUE", "ears"), retry_total=0)
     client._impl._client._base_url = served.admin
-    with client, pytest.raises(ClientAuthenticationError, match="Manage"):
+    with client, pytest.raises(refused.ClientAuthenticationError, match="Manage"):
         client.list_queues().next()
 
 
 def test_a_name_is_not_longer_than_names_are(served: Served) -> None:
     with administration(served) as client:
-        with pytest.raises(HttpResponseError, match="at most 260"):
+        with pytest.raises(refused.HttpResponseError, match="at most 260"):
             client.create_queue("n" * 261)
         client.delete_queue(client.create_queue("n" * 260).name)
 
 
 def test_a_wrong_key_is_refused(served: Served) -> None:
-    with administration(served, key="wrong") as client, pytest.raises(ClientAuthenticationError):
+    with (
+        administration(served, key="wrong") as client,
+        pytest.raises(refused.ClientAuthenticationError),
+    ):
         client.get_queue("plain")

@@ -5,12 +5,7 @@ from datetime import timedelta
 import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus.exceptions import (
-    MessageSizeExceededError,
-    ServiceBusError,
-    ServiceBusQuotaExceededError,
-    ServiceBusServerBusyError,
-)
+from azure.servicebus import exceptions as errors
 
 from busproof.vocabulary.commands import CreateQueue, TakePartitionDown
 
@@ -93,18 +88,18 @@ def test_each_refusal_is_an_error_of_its_own() -> None:
         partitions = bus.namespace.entities["q"].partitions
         for partition in partitions:
             partition.bytes += 2**30
-        with pytest.raises(ServiceBusQuotaExceededError, match="SIZE-"):
+        with pytest.raises(errors.ServiceBusQuotaExceededError, match="SIZE-"):
             sender.send_messages(Message("no room"))
         for partition in partitions:
             partition.bytes -= 2**30
         for partition in range(16):
             bus.ask(TakePartitionDown(queue="q", partition=partition), "test")
-        with pytest.raises(ServiceBusServerBusyError):
+        with pytest.raises(errors.ServiceBusServerBusyError):
             sender.send_messages(Message("nowhere", partition_key="k"))
         torn = Message("torn", session_id="s", partition_key="s")
         torn._raw_amqp_message.annotations[b"x-opt-partition-key"] = "other"
-        with pytest.raises(ServiceBusError, match="KEY-08") as raised:
+        with pytest.raises(errors.ServiceBusError, match="KEY-08") as raised:
             sender.send_messages(torn)
-        assert type(raised.value) is ServiceBusError
-        with pytest.raises(MessageSizeExceededError):
+        assert type(raised.value) is errors.ServiceBusError
+        with pytest.raises(errors.MessageSizeExceededError):
             sender.send_messages(Message(b"x" * 300_000))

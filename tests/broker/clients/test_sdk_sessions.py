@@ -5,12 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from azure.servicebus import NEXT_AVAILABLE_SESSION, ServiceBusClient
 from azure.servicebus import ServiceBusMessage as Message
-from azure.servicebus.exceptions import (
-    OperationTimeoutError,
-    ServiceBusError,
-    SessionCannotBeLockedError,
-    SessionLockLostError,
-)
+from azure.servicebus import exceptions as errors
 from work import PATIENCE
 
 from ..conftest import Served
@@ -34,7 +29,7 @@ def test_a_session_comes_in_order_to_who_holds_it(served: Served, name: str) -> 
             assert ["1", "2", "3"] == [str(each) for each in found]
             assert {name} == {each.session_id for each in found}
             with (
-                pytest.raises(SessionCannotBeLockedError),
+                pytest.raises(errors.SessionCannotBeLockedError),
                 client.get_queue_receiver("sessions", session_id=name) as rival,
             ):
                 rival.receive_messages(1, max_wait_time=1)
@@ -47,7 +42,7 @@ def test_a_session_comes_in_order_to_who_holds_it(served: Served, name: str) -> 
 def test_the_next_session_is_one_that_has_messages(served: Served, name: str) -> None:
     with served.client() as client:
         with (
-            pytest.raises(OperationTimeoutError),
+            pytest.raises(errors.OperationTimeoutError),
             client.get_queue_receiver(
                 "sessions", session_id=NEXT_AVAILABLE_SESSION, max_wait_time=3
             ) as receiver,
@@ -85,7 +80,7 @@ def test_a_session_lock_is_renewed_or_lost(timeless: Served, name: str) -> None:
             timeless.ask("/busproof/clock", advance=40)
             (held,) = taken(receiver)
             timeless.ask("/busproof/clock", advance=61)
-            with pytest.raises(SessionLockLostError):
+            with pytest.raises(errors.SessionLockLostError):
                 receiver.session.set_state(b"late")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             (again,) = completed(receiver)
@@ -95,12 +90,12 @@ def test_a_session_lock_is_renewed_or_lost(timeless: Served, name: str) -> None:
 def test_without_a_session_nothing_is_taken_or_given(served: Served) -> None:
     with served.client() as client:
         with (
-            pytest.raises(ServiceBusError, match="SESS-01"),
+            pytest.raises(errors.ServiceBusError, match="SESS-01"),
             client.get_queue_sender("sessions") as sender,
         ):
             sender.send_messages(Message("nobody's"))
         with (
-            pytest.raises(ServiceBusError, match="SESS-02"),
+            pytest.raises(errors.ServiceBusError, match="SESS-02"),
             client.get_queue_receiver("sessions") as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
@@ -152,7 +147,7 @@ def test_a_topic_gives_each_subscription_what_its_rules_take(served: Served) -> 
 def test_nobody_receives_from_a_topic(served: Served) -> None:
     with (
         served.client() as client,
-        pytest.raises(ServiceBusError),
+        pytest.raises(errors.ServiceBusError),
         client.get_queue_receiver("topic") as receiver,
     ):
         receiver.receive_messages(1, max_wait_time=1)

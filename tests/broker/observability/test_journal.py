@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 from azure.servicebus import ServiceBusClient, ServiceBusMessage
-from azure.servicebus.exceptions import (
-    ServiceBusAuthenticationError,
-    ServiceBusAuthorizationError,
-    ServiceBusError,
-)
+from azure.servicebus import exceptions as errors
 from embedded_clients import client as embedded_client
 from work import PATIENCE
 
@@ -49,18 +45,18 @@ def use(served: Served) -> None:
             sender.send_messages(ServiceBusMessage("secret body", message_id="secret body id"))
         with found.get_queue_receiver("parted", max_wait_time=PATIENCE) as receiver:
             receiver.complete_message(receiver.receive_messages(1)[0])
-        with pytest.raises(ServiceBusError), found.get_queue_sender("none") as sender:
+        with pytest.raises(errors.ServiceBusError), found.get_queue_sender("none") as sender:
             sender.send_messages(ServiceBusMessage("secret body"))
     with (
         served.client_of("sender", "mouth") as found,
-        pytest.raises(ServiceBusAuthorizationError),
+        pytest.raises(errors.ServiceBusAuthorizationError),
         found.get_queue_receiver("parted", max_wait_time=0.5) as receiver,
     ):
         receiver.receive_messages(1)
     text = served.connection_string.replace("SAS_KEY_VALUE", "wrong-key")
     with (
         ServiceBusClient.from_connection_string(text, **SETTINGS) as found,
-        pytest.raises((ServiceBusAuthenticationError, ServiceBusAuthorizationError)),
+        pytest.raises((errors.ServiceBusAuthenticationError, errors.ServiceBusAuthorizationError)),
         found.get_queue_sender("parted") as sender,
     ):
         sender.send_messages(ServiceBusMessage("secret body"))
