@@ -88,24 +88,10 @@ FAKES = {
 """Fake to the check that must catch it, and what it must say."""
 
 BLUNT = {
-    "AnswersNothing",
-    "Breaks",
-    "CompletesAnything",
-    "Forgets",
-    "GivesNoTokens",
-    "HasNoRegularQueues",
-    "KeepsEverything",
-    "KnowsOneConnection",
-    "LosesProperties",
-    "NeverDeletes",
-    "RaisesForRefusals",
-    "RefusesWhenEmpty",
-    "ReusesTokens",
-    "RoundsNumbers",
-    "SetsSessions",
-    "SharesSessions",
-    "StandsStill",
-    "TellsNoPartition",
+    *("AnswersNothing", "Breaks", "CompletesAnything", "Forgets", "GivesNoTokens"),
+    *("HasNoRegularQueues", "KeepsEverything", "KnowsOneConnection", "LosesProperties"),
+    *("NeverDeletes", "RaisesForRefusals", "RefusesWhenEmpty", "ReusesTokens", "RoundsNumbers"),
+    *("SetsSessions", "SharesSessions", "StandsStill", "TellsNoPartition"),
 }
 """Fakes whose fault shows in several checks; that of all others in one."""
 

@@ -266,14 +266,7 @@ def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> 
 def test_every_way_to_name_an_adapter_is_listed() -> None:
     starts = [each.name.split(":")[0].split("?")[0] for each in available()]
     assert starts[:9] == [
-        "model",
-        "model",
-        "faulty",
-        "generated",
-        "exec",
-        "package.module",
-        "amqp",
-        "http",
+        *("model", "model", "faulty", "generated", "exec", "package.module", "amqp", "http"),
         "Endpoint=sb",
     ]
     assert all(each.kind and each.summary for each in available())

@@ -30,63 +30,25 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SETTINGS: dict[str, Any] = {"retry_total": 0, "socket_timeout": 0.05}
 """The official client tries nothing again, and looks for bytes often: each wait is 0.2 s else."""
 
+PARTED = {"EnablePartitioning": True}
+QUEUES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "parted": PARTED | {"MaxDeliveryCount": 3},
+    "once": PARTED | {"MaxDeliveryCount": 1},
+    "hasty": {"LockDuration": "PT5S"},
+    "sessions": PARTED | {"RequiresSession": True},
+    "distinct": PARTED | {"RequiresDuplicateDetection": True},
+}
+BIG = {"FilterType": "Sql", "SqlFilter": {"SqlExpression": "size > 3"}}
+SUBSCRIPTIONS = [{"Name": "all"}, {"Name": "some", "Rules": [{"Name": "big", "Properties": BIG}]}]
 ENTITIES = {
-    "UserConfig": {
-        "Namespaces": [
-            {
-                "Name": "sbemulatorns",
-                "AuthorizationRules": [
-                    {"KeyName": "RootManageSharedAccessKey", "PrimaryKey": "SAS_KEY_VALUE"},
-                    {"KeyName": "listener", "PrimaryKey": "ears", "Rights": ["Listen"]},
-                    {"KeyName": "sender", "PrimaryKey": "mouth", "Rights": ["Send"]},
-                ],
-                "Queues": [
-                    {"Name": "plain"},
-                    {
-                        "Name": "parted",
-                        "Properties": {"EnablePartitioning": True, "MaxDeliveryCount": 3},
-                    },
-                    {
-                        "Name": "once",
-                        "Properties": {"EnablePartitioning": True, "MaxDeliveryCount": 1},
-                    },
-                    {"Name": "hasty", "Properties": {"LockDuration": "PT5S"}},
-                    {
-                        "Name": "sessions",
-                        "Properties": {"EnablePartitioning": True, "RequiresSession": True},
-                    },
-                    {
-                        "Name": "distinct",
-                        "Properties": {
-                            "EnablePartitioning": True,
-                            "RequiresDuplicateDetection": True,
-                        },
-                    },
-                ],
-                "Topics": [
-                    {
-                        "Name": "topic",
-                        "Properties": {"EnablePartitioning": True},
-                        "Subscriptions": [
-                            {"Name": "all"},
-                            {
-                                "Name": "some",
-                                "Rules": [
-                                    {
-                                        "Name": "big",
-                                        "Properties": {
-                                            "FilterType": "Sql",
-                                            "SqlFilter": {"SqlExpression": "size > 3"},
-                                        },
-                                    }
-                                ],
-                            },
-                        ],
-                    }
-                ],
-            }
-        ]
-    }
+    "AuthorizationRules": [
+        {"KeyName": "RootManageSharedAccessKey", "PrimaryKey": "SAS_KEY_VALUE"},
+        {"KeyName": "listener", "PrimaryKey": "ears", "Rights": ["Listen"]},
+        {"KeyName": "sender", "PrimaryKey": "mouth", "Rights": ["Send"]},
+    ],
+    "Queues": [{"Name": name, "Properties": said} for name, said in QUEUES.items()],
+    "Topics": [{"Name": "topic", "Properties": PARTED, "Subscriptions": SUBSCRIPTIONS}],
 }
 
 
@@ -218,9 +180,7 @@ def prompt_ends() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("config") / "Config.json"
-    path.write_text(json.dumps(ENTITIES), encoding="utf-8")
-    return path
+    return Path(written(tmp_path_factory.mktemp("config"), **ENTITIES))
 
 
 @pytest.fixture(scope="session")

@@ -130,13 +130,8 @@ async def expire_together(hub: Hub) -> AsyncIterator[None]:
 
 
 OF_QUEUE: Final[tuple[Act, ...]] = (
-    wake_waiting_links,
-    catch_up,
-    open_a_window,
-    disable,
-    delete,
-    take_all_and_lose_the_locks,
-    expire_together,
+    *(wake_waiting_links, catch_up, open_a_window, disable, delete),
+    *(take_all_and_lose_the_locks, expire_together),
 )
 
 

@@ -27,16 +27,7 @@ ENTRY = (
 ENTRIES, ID = "{http://www.w3.org/2005/Atom}entry", "{http://www.w3.org/2005/Atom}id"
 WRONG = (
     *(
-        "",
-        "a//b",
-        "a/",
-        "../x",
-        "a/./b",
-        "$cbs",
-        "q/$management",
-        "a\x01b",
-        "a\nb",
-        "\x00",
+        *("", "a//b", "a/", "../x", "a/./b", "$cbs", "q/$management", "a\x01b", "a\nb", "\x00"),
         "\ud800",
     ),
     *("a\u2028b", " a", "a ", "a?b", "a#b", "a*b", "a\\b", "a@b"),

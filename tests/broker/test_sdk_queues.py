@@ -82,11 +82,7 @@ def test_a_message_comes_as_it_was_sent(served: Served, queue: str, name: str) -
             got.application_properties
         )
         assert ("a/b", "c", "s", "there", "back", name) == (
-            got.content_type,
-            got.correlation_id,
-            got.subject,
-            got.to,
-            got.reply_to,
+            *(got.content_type, got.correlation_id, got.subject, got.to, got.reply_to),
             got.message_id,
         )
         assert message.partition_key == got.partition_key

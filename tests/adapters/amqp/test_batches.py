@@ -20,14 +20,8 @@ MESSAGES = (
 """No two have the same properties; in all they take several frames."""
 
 KEPT = (
-    "partition_key",
-    "correlation_id",
-    "to",
-    "reply_to",
-    "subject",
-    "reply_to_session_id",
-    "content_type",
-    "size",
+    *("partition_key", "correlation_id", "to", "reply_to", "subject", "reply_to_session_id"),
+    *("content_type", "size"),
 )
 
 

@@ -130,28 +130,6 @@ def log(request: dict, kind: str, _: str) -> None:
     answer(request, kind)
 
 
-ACTIONS = {
-    each.__name__.replace("_", "-"): each
-    for each in (
-        say,
-        say_and_exit,
-        say_and_hang,
-        add,
-        end,
-        kill,
-        hang,
-        hang_deaf,
-        hang_with_family,
-        leave_family,
-        flood,
-        flood_lines,
-        close,
-        close_input,
-        log,
-    )
-}
-
-
 def main() -> None:
     sys.stderr.reconfigure(errors="surrogateescape")
     when, action, text = [*sys.argv[1:], "", "", ""][:3]
@@ -161,7 +139,7 @@ def main() -> None:
         request = json.loads(line)
         kind = next(each for each in ANSWERS if each in request)
         if kind == when:
-            ACTIONS[action](request, kind, text)
+            globals()[action.replace("-", "_")](request, kind, text)
         else:
             answer(request, kind)
         if kind == "bye":

@@ -45,6 +45,14 @@ def test_either_key_of_a_rule_proves_the_same() -> None:
             keys.login(name, key)
 
 
+def test_a_claim_is_for_its_path_and_all_beneath_it_until_it_ends() -> None:
+    claim = proved(Keys([RULE]), "first")
+    for path, now in (("q", NOW), ("q/$deadletterqueue", NOW), ("q/$management", LONG - 1)):
+        assert claim.grants("Send", path, now)
+    for right, path, now in (("Listen", "q", NOW), ("Send", "q2", NOW), ("Send", "q", LONG)):
+        assert not claim.grants(right, path, now)
+
+
 def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
     """Nor does the time that it takes: each key is compared, and one where there is no rule."""
     compared = []

@@ -234,6 +234,10 @@ class Round:
 
     Attributes:
         number: of the round, by which its entities are called.
+        queue: a queue.
+        graves: a queue to which its dead letters go on, from one store to another.
+        begins: a queue that forwards to `ends`.
+        topic: a topic with two subscriptions.
         served: the broker.
         events: what was asked and came.
         outcomes: body to what was answered to its send.
@@ -253,37 +257,22 @@ class Round:
     together: list[tuple[str, str]] = attrs.field(factory=list)
     found: dict[str, Counter[str]] = attrs.field(factory=dict)
     epoch: int = attrs.field(factory=lambda: int(time.time() * v.MICROSECONDS))
+    queue: str = attrs.field(init=False)
+    graves: str = attrs.field(init=False)
+    begins: str = attrs.field(init=False)
+    ends: str = attrs.field(init=False)
+    topic: str = attrs.field(init=False)
     _began: float = attrs.field(factory=time.monotonic)
     _over: threading.Event = attrs.field(factory=threading.Event)
+
+    def __attrs_post_init__(self) -> None:
+        self.queue, self.graves = f"q{self.number}", f"dead{self.number}"
+        self.begins, self.ends = f"in{self.number}", f"out{self.number}"
+        self.topic = f"t{self.number}"
 
     def now(self) -> int:
         """The recording's time, in microseconds."""
         return int((time.monotonic() - self._began) * v.MICROSECONDS)
-
-    @property
-    def queue(self) -> str:
-        """A queue."""
-        return f"q{self.number}"
-
-    @property
-    def graves(self) -> str:
-        """A queue to which the dead letters of `queue` go on, from one store to another."""
-        return f"dead{self.number}"
-
-    @property
-    def begins(self) -> str:
-        """A queue that forwards to `ends`."""
-        return f"in{self.number}"
-
-    @property
-    def ends(self) -> str:
-        """Where it forwards to."""
-        return f"out{self.number}"
-
-    @property
-    def topic(self) -> str:
-        """A topic with two subscriptions."""
-        return f"t{self.number}"
 
     def subscription(self, name: str) -> str:
         """The path of a subscription."""

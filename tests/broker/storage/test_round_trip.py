@@ -15,6 +15,7 @@ from busproof.broker.amqp.messages import Content
 from busproof.broker.payloads import Contents, Name
 from busproof.broker.storage.change_log import ChangeLog
 from busproof.broker.storage.recovery import Loaded, load_store
+from busproof.broker.storage.rows import DURABLE
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.model import Namespace, Scripted, new_namespace, step
@@ -32,6 +33,36 @@ FORGOTTEN = {"transactions", "enlisted", "last"}
 
 FIRST = attrs.fields_dict(Entity)["last"].default
 """Where the turns of round robin begin."""
+
+
+STAYS: dict[str, set[str]] = {
+    "Entity": {"path", "kind", "partitions", "base", "owner", "dead_letters", "transfers"}
+    | {"namespace", "subscriptions"},
+    "Partition": {"number"},
+    "Session": {"entity", "name", "partition"},
+    "QueuedMessage": {"entity", "number", "partition", "message", "arrival", "session"}
+    | {"enqueued_at", "expires_at", "reason"},
+    "ScheduledMessage": {"entity", "number", "partition", "message", "key", "due"},
+    "DuplicateEntry": {"entity", "name"},
+}
+"""What a record keeps as long as it is there, or what a change of another record shows."""
+
+DERIVED: dict[str, set[str]] = {
+    "Entity": {"down", "last", "homes", "messages", "scheduled", "duplicates", "sessions"},
+    "Partition": {"messages", "bytes"},
+    "Session": {"messages"},
+    "QueuedMessage": {"token", "enlisted"},
+    "ScheduledMessage": {"state"},
+    "DuplicateEntry": set(),
+}
+"""What is made anew of other rows, has rows of its own, or is forgotten."""
+
+
+def test_each_value_of_a_record_is_durable_or_said_not_to_be() -> None:
+    """So that a new one is not forgotten unawares: few random commands change one alone."""
+    for kind, durable in DURABLE.items():
+        said = sorted([*durable, *STAYS[kind.__name__], *DERIVED[kind.__name__]])
+        assert said == sorted(kind.names), kind
 
 
 class Lenient(Scripted):
