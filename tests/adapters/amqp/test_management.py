@@ -94,6 +94,22 @@ def test_settlements_take_effect_with_their_transaction(ask: Ask, commits: bool)
     assert sorted(bodies) == ([] if commits else ["m1", "m2"])
 
 
+def test_rules_are_listed_as_they_were_added(ask: Ask) -> None:
+    ask(v.CreateTopic(topic="t"))
+    ask(v.CreateSubscription(topic="t", subscription="s"))
+    filters = {
+        v.DEFAULT_RULE: v.TrueFilter(),
+        "false": v.FalseFilter(),
+        "sql": v.SqlFilter(expression="a > 3"),
+        "correlation": v.CorrelationFilter(subject="x", properties={"a": 1, "b": "c", "d": True}),
+    }
+    subscription = {"topic": "t", "subscription": "s"}
+    for name, chosen in list(filters.items())[1:]:
+        assert ask(v.AddRule(**subscription, rule=name, filter=chosen)) == v.Done()
+    listed = ask(v.ListRules(**subscription))
+    assert filters == {rule.name: rule.filter for rule in listed.rules}
+
+
 def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: EmbeddedAdapter) -> None:
     broker.start(v.profile_for(load(), edition="fr-2016-09"))
 

@@ -1,24 +1,17 @@
-"""Conversations with a broker without sockets, of which some have odd values."""
+"""Conversations with a broker without sockets, that use every feature."""
 
 import asyncio
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
-from uuid import UUID
 
 import attrs
 from proton import Connection as Endpoint
 from proton import (
-    Data,
-    Described,
     Message,
     Terminus,
     Transport,
-    int32,
     symbol,
-    timestamp,
     uint,
-    ulong,
 )
 
 from busproof.broker.amqp.engine import Connection
@@ -256,89 +249,6 @@ def _steps(session: Any, key: str) -> Iterator[Callable[[], None]]:
             lambda: links.close("out"),
         ]
     )
-
-
-ODD: Final[tuple[Any, ...]] = (
-    *(None, True, 0, -1, 1, 3, 255, 2**31, -(2**63), 2**63 - 1, ulong(2**64 - 1), ulong(10**13)),
-    *(0.0, -1.5, float("inf"), float("nan"), "", "q", "x" * 300, "\ud7ff\0", b"", b"\xff" * 40),
-    *([], [1, "a"], [None], {}, {"a": 1}, {1: []}, symbol("s"), UUID(int=5), timestamp(2**62)),
-    *(timestamp(-(2**62)), int32(-5), Described(ulong(0x24), []), Described(symbol("x"), 3)),
-)
-"""Values that some field is not made for."""
-
-FIELDS: Final = (
-    *("from-sequence-number", "message-count", "session-id", "receiver-settle-mode", "skip", "top"),
-    *("sequence-numbers", "lock-tokens", "disposition-status", "properties-to-modify", "messages"),
-    *("deadletter-reason", "deadletter-description", "enqueued-time-utc", "session-state"),
-    *("last-updated-time", "rule-name", "rule-description"),
-)
-NOTES: Final = (
-    *("x-opt-partition-key", "x-opt-scheduled-enqueue-time", "x-opt-busproof-size"),
-    *("x-opt-busproof-stands-in", "x-opt-sequence-number", "x-opt-via-partition-key", "own"),
-)
-
-
-def odd_message(chance: random.Random) -> bytes:
-    """A message some of whose fields are of other types than they are for."""
-
-    def some() -> Any:
-        return chance.choice(ODD) if chance.random() < 0.3 else None
-
-    def part(code: int, value: Any) -> bytes:
-        tree = Data()
-        tree.put_object(Described(ulong(code), value))
-        return bytes(tree.encode())
-
-    notes = {symbol(each): chance.choice(ODD) for each in NOTES if chance.random() < 0.25}
-    parts = [
-        part(0x70, [some() for _ in range(chance.choice((0, 3, 5)))]),
-        part(0x72, notes),
-        part(0x73, [some() for _ in range(chance.choice((0, 1, 13)))]),
-        part(0x74, {str(number): some() for number in range(3)}),
-        part(0x77, chance.choice(ODD)),
-    ]
-    return b"".join(each for each in parts if chance.random() < 0.85)
-
-
-async def odd_conversation(
-    hub: Hub, number: int, operations: Sequence[str], chance: random.Random
-) -> bytes:
-    """Answers to odd messages and odd requests in well-formed frames."""
-    client, session = in_session(hub, number)
-    wire = client.wire
-    links = Links(session)
-    path = chance.choice(("q", "s", "q/$deadletterqueue"))
-    begun: list[Callable[[], None]] = [
-        lambda: links.sender("out", path),
-        lambda: links.sender("txn", None),
-        lambda: links.receiver("told", f"{path}/$management"),
-        lambda: links.sender("ask", f"{path}/$management"),
-        lambda: links.receiver("in", path, next_session=path == "s"),
-    ]
-
-    def ask() -> None:
-        body = {each: chance.choice(ODD) for each in FIELDS if chance.random() < 0.6}
-        if chance.random() < 0.3:
-            body["messages"] = [{"message": odd_message(chance)}]
-        if chance.random() < 0.3:
-            body["lock-tokens"] = [UUID(int=chance.randrange(2**128))]
-        links.ask("ask", f"com.microsoft:{chance.choice(operations)}", body)
-
-    def discharge() -> None:
-        fields = [chance.choice(ODD) for _ in range(chance.randrange(3))]
-        body = Described(ulong(chance.choice((0x31, 0x32))), fields)
-        links.send("txn", bytes(Message(body=body).encode()))
-
-    said = [lambda: links.send("out", odd_message(chance)), ask, ask, discharge]
-    for step in (*begun, *(chance.choice(said) for _ in range(6)), lambda: links.settle("in")):
-        client.talk()
-        await asyncio.sleep(0)
-        if wire.is_over:
-            break
-        step()
-    client.talk()
-    client.connection.connection_lost(None)
-    return bytes(wire.said)
 
 
 def frames_of(said: bytes) -> list[bytes]:

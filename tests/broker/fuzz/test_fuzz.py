@@ -15,7 +15,6 @@ from proton import Message as ProtonMessage
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.management.operations import OPERATIONS
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Request
 from busproof.vocabulary.commands import CreateQueue, Send
@@ -132,24 +131,6 @@ def test_a_client_with_a_key_makes_nothing_fail() -> None:
     async def trying(trial: Trial) -> None:
         said, _ = await fuzzing.conversation(trial.hub, fuzzing.KEY)
         await rounds(trial, CASES // 8 * 3, fuzzing.frames_of(said))
-
-    tried(trying)
-
-
-def test_values_of_any_kind_make_nothing_fail() -> None:
-    """Of messages, of requests and of transactions; who receives what was taken is served."""
-
-    async def trying(trial: Trial) -> None:
-        operations = list(OPERATIONS)
-        answered = 0
-        for trial.case in range(CASES // 8):
-            chance = random.Random(trial.case)
-            if trial.case % ANEW == 0:
-                await trial.begin()
-                await served(trial)
-            answers = await fuzzing.odd_conversation(trial.hub, trial.case, operations, chance)
-            answered += answers.count(b"statusCode")
-        assert answered > CASES // 8
 
     tried(trying)
 

@@ -19,8 +19,8 @@ from .test_fuzz import Trial, served, tried
 
 pytestmark = pytest.mark.slow
 
-EVERY: Final = 1 if FULL else 37
-"""Each of so many cases is tried; 37 divides neither the number of boundaries nor of fields."""
+EVERY: Final = 1 if FULL else 19
+"""Each of so many cases is tried; 19 divides neither the number of boundaries nor of fields."""
 MOST_SAID: Final = 65_536
 ANEW: Final = 100
 
