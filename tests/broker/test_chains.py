@@ -54,7 +54,7 @@ async def wake_waiting_links(hub: Hub) -> AsyncIterator[None]:
 
 async def catch_up(hub: Hub) -> AsyncIterator[None]:
     """A slow client reads again, and all of its 1,000 links have credit."""
-    await fill(hub, 2_000)
+    await fill(hub, 4_000)
     client = receivers(hub, 2, 1_000)
     client.connection.pause_writing()
     for number in range(1_000):
@@ -62,13 +62,13 @@ async def catch_up(hub: Hub) -> AsyncIterator[None]:
     await rest(hub)
     yield
     hub.loop.call_soon(client.connection.resume_writing)
-    while client.hears(MARK) < 2_000:
+    while client.hears(MARK) < 4_000:
         await asyncio.sleep(0)
 
 
 async def open_a_window(hub: Hub) -> AsyncIterator[None]:
     """The window of a session opens, and all of its 600 links have messages that wait for it."""
-    await fill(hub, 2_000)
+    await fill(hub, 4_000)
     client = Talk(hub, 2, f.begin(1, window=0))
     for number in range(600):
         attached = f.attach(f"r{number}", number, receives="q", channel=1)
@@ -77,7 +77,7 @@ async def open_a_window(hub: Hub) -> AsyncIterator[None]:
     await rest(hub)
     yield
     client.say(f.flow(20_000, 0, OPEN_WINDOW, 1))
-    while client.hears(MARK) < 2_000:
+    while client.hears(MARK) < 4_000:
         await asyncio.sleep(0)
 
 
@@ -102,10 +102,10 @@ async def delete(hub: Hub) -> AsyncIterator[None]:
 
 
 async def take_all_and_lose_the_locks(hub: Hub) -> AsyncIterator[None]:
-    await fill(hub, 2_000)
+    await fill(hub, 4_000)
     client = receivers(hub, 2, 1)
     client.say(f.flow(20_000, 0, OPEN_WINDOW))
-    while client.hears(MARK) < 2_000:
+    while client.hears(MARK) < 4_000:
         await asyncio.sleep(0)
     yield
     let_pass(hub, 100)
@@ -117,7 +117,7 @@ async def expire_together(hub: Hub) -> AsyncIterator[None]:
     mortal = Message(b"x", inferred=True)
     mortal.ttl = 10
     sender = Talk(hub, 1, f.attach("s", 0, sends="q"))
-    sender.say(*parts(0, batch([bytes(mortal.encode())] * 2_500)))
+    sender.say(*parts(0, batch([bytes(mortal.encode())] * 4_500)))
     await sender.waits_for(ACCEPTED)
     await rest(hub)
     yield

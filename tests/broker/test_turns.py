@@ -87,7 +87,7 @@ def test_great_credit_is_used_in_turns(clients: int, links: int) -> None:
     """Of one link, of many links of a client, and of those of several clients."""
 
     async def act(hub: Hub) -> AsyncIterator[None]:
-        await fill(hub, 2_000)
+        await fill(hub, 4_000)
         received = [
             Talk(hub, 2 + client, *(f.attach(f"r{n}", n, receives="q") for n in range(links)))
             for client in range(clients)
@@ -95,7 +95,7 @@ def test_great_credit_is_used_in_turns(clients: int, links: int) -> None:
         yield
         for client in received:
             client.say(*(f.flow(20_000, n, OPEN_WINDOW) for n in range(links)))
-        while sum(client.hears(MARK) for client in received) < 2_000:
+        while sum(client.hears(MARK) for client in received) < 4_000:
             await asyncio.sleep(0)
 
     check(TURN, lambda: longest(act, QUEUE))
