@@ -223,6 +223,15 @@ def test_a_link_is_given_so_much_and_more_when_some_of_it_is_settled() -> None:
         assert "c" == receiver.receive(PATIENCE).body
 
 
+def managing(connection: Connection, credit: int) -> tuple[Any, Any]:
+    """The two links to the management of a queue; the answers have so much credit."""
+    replies = attached(connection, connection.receiver(), "q/$management")
+    sender = attached(connection, connection.sender(), "q/$management")
+    replies.flow(credit)
+    connection.wait(lambda: sender.credit >= 100, "credit")
+    return replies, sender
+
+
 def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None:
     """Ask to peek so often, without reading anything."""
     body = {"from-sequence-number": 0, "message-count": sized}
@@ -256,12 +265,7 @@ def test_connection_that_does_not_read_is_not_read_from() -> None:
     with inside(QUEUE, unread=65_536, answers=50_000_000) as served, connected(served) as other:
         assert send(other, b"x" * 200_000)
         with bare(served) as deaf:
-            replies = deaf.receiver()
-            replies.source.address = "q/$management"
-            attached(deaf, replies, "q/$management")
-            sender = attached(deaf, deaf.sender(), "q/$management")
-            replies.flow(100)
-            deaf.wait(lambda: sender.credit >= 100, "credit")
+            replies, sender = managing(deaf, credit=100)
             most = 0
             for _ in range(10):
                 asked(deaf, sender, 10)
@@ -288,20 +292,14 @@ def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
         assert send(other, b"x" * 200_000)
         for credit, lasts in ((10, True), (0, False)):
             with bare(served) as client:
-                replies = attached(client, client.receiver(), "q/$management")
-                sender = attached(client, client.sender(), "q/$management")
-                replies.flow(credit)
-                client.wait(lambda: sender.credit > 0, "credit")  # noqa: B023 - asked at once
+                replies, sender = managing(client, credit=credit)
                 asked(client, sender, 10)
                 if lasts:
                     client.awaited(lambda: replies.queued == 10, 20)  # noqa: B023 - as above
                 else:
                     assert "bytes of answers wait to be wanted; at most 600,000" in ended(client)
         with bare(served) as deaf:
-            replies = attached(deaf, deaf.receiver(), "q/$management")
-            sender = attached(deaf, deaf.sender(), "q/$management")
-            replies.flow(1_000)
-            deaf.wait(lambda: sender.credit >= 100, "credit")
+            _, sender = managing(deaf, credit=1_000)
             asked(deaf, sender, 100)
             assert gone(served, left=1)
         assert send(other, b"still there")
@@ -313,10 +311,7 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(monkeypatch) -> None
     with inside(QUEUE, unread=16_384) as served, connected(served) as other:
         assert send(other, b"x" * 250_000)
         with bare(served) as deaf:
-            replies = attached(deaf, deaf.receiver(), "q/$management")
-            sender = attached(deaf, deaf.sender(), "q/$management")
-            replies.flow(100)
-            deaf.wait(lambda: sender.credit > 0, "credit")
+            _, sender = managing(deaf, credit=100)
             asked(deaf, sender, 30)
             assert until(lambda: bool(unread(served)))
             (stuck,) = unread(served)

@@ -9,7 +9,6 @@ from work import PATIENCE
 
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
-from busproof.broker.amqp.windows import clamp_numbers
 
 from . import raw
 from .conftest import Served, anew
@@ -80,12 +79,3 @@ def test_bytes_that_are_no_frame_end_the_stream(size: int, behind: bytes) -> Non
     assert AMQP_HEADER + usual + nothing == b"".join(pieces)
     assert frames.broken
     assert [] == list(frames.feed(usual))
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [flow(b"\x43", b"\x43"), flow(COUNTED, b"\x70\x00\x00\x00\x01"), flow(b"\x43", GREATEST)[:-1]],
-)
-def test_other_frames_are_left_as_they_are(frame: bytes) -> None:
-    """Broken ones, too: the engine says what is wrong with them."""
-    assert clamp_numbers(frame) is None

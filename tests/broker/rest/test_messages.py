@@ -114,15 +114,6 @@ def test_failed_deliveries_end_in_the_dead_letter_queue(http: Speaker) -> None:
     assert 200 == http.ask("DELETE", dead.place).status
 
 
-def test_a_topic_gives_copies_to_its_subscriptions(bus: Embedded, http: Speaker) -> None:
-    bus.topic("t")
-    bus.subscription("t", "s")
-    assert 201 == http.send("t", "a").status
-    came = http.lock("t/Subscriptions/s")
-    assert b"a" == came.body
-    assert 200 == http.ask("DELETE", came.place).status
-
-
 def test_a_batch_comes_as_it_was_sent(http: Speaker) -> None:
     sent = http.send_batch(
         "q",

@@ -355,13 +355,6 @@ def test_unknown_field_is_a_warning(path: Path) -> None:
     assert found.created == [v.CreateQueue(queue="q", partitioned=False)]
 
 
-def test_unknown_field_is_an_error_in_a_strict_configuration(path: Path) -> None:
-    """`--strict-config` asks for that."""
-    path.write_text(with_queue(Colour="red"), encoding="utf-8")
-    with pytest.raises(UsageError, match=r"Config\.json:9: .* is 'Colour'; expected one of"):
-        read_configuration(path, strict=True)
-
-
 def test_null_stands_for_what_is_left_out(path: Path) -> None:
     """As serializers write what their objects lack."""
     rule = {"FilterType": "Sql", "CorrelationFilter": None, "SqlFilter": {"SqlExpression": "a=1"}}

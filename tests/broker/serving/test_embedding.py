@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from azure.servicebus import ServiceBusMessage
 from embedded_clients import client, send
 
 from busproof.broker.embedding import Embedded, embedded
@@ -71,16 +70,6 @@ def test_time_passes_on_request(bus: Embedded) -> None:
     assert received(bus, "orders") == []
     bus.advance(SOON / 2)
     assert received(bus, "orders", 1) == ["a"]
-
-
-def test_topics_have_subscriptions(bus: Embedded) -> None:
-    bus.topic("news")
-    bus.subscription("news", "mine", max_delivery_count=3)
-    with client(bus) as found:
-        with found.get_topic_sender("news") as sender:
-            sender.send_messages(ServiceBusMessage("a"))
-        with found.get_subscription_receiver("news", "mine") as receiver:
-            assert [str(each) for each in taken(receiver)] == ["a"]
 
 
 def test_beginning_again_leaves_nothing(bus: Embedded) -> None:
