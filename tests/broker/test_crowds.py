@@ -134,7 +134,7 @@ def test_floods_of_many_websockets_take_turns(frame: bytes) -> None:
 @pytest.mark.parametrize("end", ["lost", "session ended", "closed"])
 def test_many_connections_of_many_links_end_in_turns(end: str) -> None:
     async def act(hub: Hub) -> AsyncIterator[None]:
-        clients = [receivers(hub, number, 1_500) for number in range(4)]
+        clients = [receivers(hub, number, 4_000) for number in range(4)]
         await rest(hub)
         yield
         for client in clients:
