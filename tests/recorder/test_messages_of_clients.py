@@ -6,6 +6,7 @@ import pytest
 from azure.servicebus import NEXT_AVAILABLE_SESSION
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.exceptions import SessionCannotBeLockedError
+from azure.servicebus.management import SqlRuleFilter
 
 from busproof import vocabulary as v
 
@@ -115,4 +116,28 @@ def test_sessions_are_accepted_used_and_closed(recording: Recorded) -> None:
     assert v.Error.SESSION_CANNOT_BE_LOCKED is events[8].outcome.error
     assert v.SessionAccepted(session_id="s1") == events[-2].outcome
     assert events[1].command.state == events[2].outcome.state
+    assert [] == violated(recording.verdict())
+
+
+def test_topics_and_their_rules(recording: Recorded) -> None:
+    with recording.administration() as admin, recording.client() as client:
+        admin.create_topic("t", enable_partitioning=True)
+        admin.create_subscription("t", "s")
+        admin.create_rule("t", "s", "big", filter=SqlRuleFilter("size > 3"))
+        admin.delete_rule("t", "s", "$Default")
+        assert ["big"] == [rule.name for rule in admin.list_rules("t", "s")]
+        with client.get_topic_sender("t") as sender:
+            for size in (2, 4):
+                sender.send_messages(Message("m", application_properties={"size": size}))
+        with client.get_subscription_receiver("t", "s") as receiver:
+            (got,) = taken(receiver, 1)
+            receiver.complete_message(got)
+        admin.get_topic("t")
+        admin.delete_topic("t")
+    events = recording.events()
+    expected = ["CreateTopic", "CreateSubscription", "AddRule", "RemoveRule", "ListRules"]
+    expected += ["Send", "Send", "Receive", "Complete", "GetTopic", "DeleteTopic"]
+    assert expected == commands(events)
+    assert "t/subscriptions/s" == events[7].command.queue
+    assert {"size": 4} == dict(events[7].outcome.message.properties)
     assert [] == violated(recording.verdict())

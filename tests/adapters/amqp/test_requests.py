@@ -113,3 +113,30 @@ def test_a_lock_that_ended_as_its_link_did_leaves_the_outcome_open(ask: Ask, que
         ask(v.UpdateQueue(queue=queue, status=status))
     ask(v.AdvanceClock(duration=61_000_000))
     assert isinstance(ask(v.Complete(queue=queue, lock_token=token)), v.Indeterminate)
+
+
+@pytest.mark.parametrize("connection", ["c1", "c2"])
+def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str) -> None:
+    """And the answer has its delivery count."""
+    send(ask)
+    first = message_of(ask(v.Receive(queue=queue)))
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    ask(v.Abandon(queue=queue, lock_token=first.lock_token or ""), connection)
+    again = message_of(ask(v.Receive(queue=queue)))
+    assert (first.delivery_count, again.delivery_count) == (1, 2)
+    assert first.sequence_number == again.sequence_number
+
+
+def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
+    """One that was taken back never does."""
+    numbers = []
+    for body in ("kept", "taken back"):
+        message = v.Message(body=body, partition_key="k")
+        outcome = ask(v.Schedule(queue=queue, message=message, delay=10 * v.MICROSECONDS))
+        assert isinstance(outcome, v.Scheduled)
+        numbers.append(outcome.sequence_number or 0)
+    assert ask(v.CancelScheduled(queue=queue, sequence_number=numbers[1])) == v.Done()
+    assert ask(v.Receive(queue=queue)) == v.Empty()
+    ask(v.AdvanceClock(duration=11 * v.MICROSECONDS))
+    assert message_of(ask(v.Receive(queue=queue))).body == "kept"
+    assert ask(v.Receive(queue=queue)) == v.Empty()
