@@ -18,9 +18,6 @@ from busproof.exploration.sizes import size_named
 from busproof.history.records import AGAIN, ScenarioVerdict, Started
 from busproof.judging.verdicts import conformance
 from busproof.spec import load
-from busproof.vocabulary.commands import AdvanceClock, Command, Receive, Send
-from busproof.vocabulary.outcomes import Indeterminate, Received, Unsupported
-from busproof.vocabulary.values import MICROSECONDS, Clock
 
 
 def test_a_seed_repeats_the_exploration() -> None:
@@ -105,11 +102,11 @@ def test_a_failure_stays_as_it_is_where_no_replay_is_left() -> None:
 
 def test_an_answer_on_a_real_clock_is_dear() -> None:
     """Nothing is shrunk where time has to pass for it."""
-    bus = ModelAdapter(clock=Clock.REAL)
+    bus = ModelAdapter(clock=v.Clock.REAL)
     found = explored(bus, sequences=3, steps=15, lock=20_000, waiting=0.2)
     assert found.ended is not None
     assert found.ended.verdict is ScenarioVerdict.PASSED
-    assert not [event for event in found.events if isinstance(event.command, AdvanceClock)]
+    assert not [event for event in found.events if isinstance(event.command, v.AdvanceClock)]
 
 
 class Once:
@@ -118,13 +115,13 @@ class Once:
     def __init__(self) -> None:
         self.received = 0
 
-    def __call__(self, _command: Command, _asked: int, observed: v.Observed) -> v.Observed:
+    def __call__(self, _command: v.Command, _asked: int, observed: v.Observed) -> v.Observed:
         outcome = observed.outcome
-        if isinstance(outcome, Received):
+        if isinstance(outcome, v.Received):
             self.received += 1
             if self.received == 10:
                 invented = attrs.evolve(outcome.message, body="never sent")
-                return v.Observed(Received(message=invented))
+                return v.Observed(v.Received(message=invented))
         return observed
 
 
@@ -142,13 +139,13 @@ def test_a_failure_that_does_not_repeat_is_reported_as_flaky(tmp_path) -> None:
 def test_answers_that_never_come_end_nothing() -> None:
     """And are no violation."""
 
-    def lose(command: Command, asked: int, observed: v.Observed) -> v.Observed:
-        lost = isinstance(command, Send | Receive) and asked % 5 == 0
-        return v.Observed(Indeterminate()) if lost else observed
+    def lose(command: v.Command, asked: int, observed: v.Observed) -> v.Observed:
+        lost = isinstance(command, v.Send | v.Receive) and asked % 5 == 0
+        return v.Observed(v.Indeterminate()) if lost else observed
 
     found = explored(Spoiled(ModelAdapter(), lose), sequences=20)
     assert [] == found.exploration.found
-    assert [event for event in found.events if isinstance(event.outcome, Indeterminate)]
+    assert [event for event in found.events if isinstance(event.outcome, v.Indeterminate)]
     assert max(len(each) for each in found.sequences) > 30
 
 
@@ -163,7 +160,7 @@ def test_a_hostile_model_is_never_accused() -> None:
 def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
     """A few times; then the rest is left."""
 
-    def crash(_command: Command, asked: int, observed: v.Observed) -> v.Observed:
+    def crash(_command: v.Command, asked: int, observed: v.Observed) -> v.Observed:
         if asked % 50 == 0:
             raise AdapterError("the child has ended")
         return observed
@@ -179,8 +176,8 @@ def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
 def test_declared_but_unsupported_capability_is_errored() -> None:
     """As it is in a scenario."""
 
-    def unsupported(command: Command, _asked: int, observed: v.Observed) -> v.Observed:
-        return v.Observed(Unsupported()) if isinstance(command, Send) else observed
+    def unsupported(command: v.Command, _asked: int, observed: v.Observed) -> v.Observed:
+        return v.Observed(v.Unsupported()) if isinstance(command, v.Send) else observed
 
     found = explored(Spoiled(ModelAdapter(), unsupported), sequences=40)
     assert [] == found.exploration.found
@@ -190,7 +187,7 @@ def test_declared_but_unsupported_capability_is_errored() -> None:
 def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
     """And has no end."""
 
-    def interrupt(_command: Command, asked: int, observed: v.Observed) -> v.Observed:
+    def interrupt(_command: v.Command, asked: int, observed: v.Observed) -> v.Observed:
         if asked == 40:
             raise KeyboardInterrupt
         return observed
@@ -204,7 +201,7 @@ def test_an_interrupted_sequence_keeps_what_was_recorded() -> None:
 def test_an_adapter_that_raises_anything_is_to_blame_itself() -> None:
     """In the exploration as in a scenario."""
 
-    def fail(_command: Command, _asked: int, _observed: v.Observed) -> v.Observed:
+    def fail(_command: v.Command, _asked: int, _observed: v.Observed) -> v.Observed:
         raise KeyError("orders")
 
     found = explored(Spoiled(ModelAdapter(), fail))
@@ -263,6 +260,6 @@ def test_time_passes_by_commands_where_the_clock_is_virtual() -> None:
     times = [
         e.command.duration
         for e in explored(ModelAdapter(), sequences=10).events
-        if isinstance(e.command, AdvanceClock)
+        if isinstance(e.command, v.AdvanceClock)
     ]
-    assert max(times) > 30 * MICROSECONDS
+    assert max(times) > 30 * v.MICROSECONDS

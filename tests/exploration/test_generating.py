@@ -13,12 +13,8 @@ from busproof.exploration.state import Scope
 from busproof.exploration.strategies.table import generators
 from busproof.judging.required_capabilities import needs
 from busproof.spec import load
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command, CreateQueue, RestoreQueue
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import Tier
 
-EVERYTHING = Scope(capabilities=frozenset(Capability))
+EVERYTHING = Scope(capabilities=frozenset(v.Capability))
 SOME = [
     {"peek-lock"},
     {"sessions", "peek"},
@@ -34,7 +30,7 @@ class Limited(ModelAdapter):
 
     def __init__(self, capabilities: set[str]) -> None:
         super().__init__()
-        self._capabilities = frozenset(Capability(each) for each in capabilities)
+        self._capabilities = frozenset(v.Capability(each) for each in capabilities)
 
     @property
     def declaration(self) -> v.Declaration:
@@ -43,14 +39,14 @@ class Limited(ModelAdapter):
 
 def test_every_command_has_a_row_in_the_table() -> None:
     """Whoever adds a command adds its row."""
-    assert set(get_args(Command)) == {row.kind for row in generators(EVERYTHING)}
+    assert set(get_args(v.Command)) == {row.kind for row in generators(EVERYTHING)}
 
 
 def test_every_command_is_asked() -> None:
     """A row that never comes to anything would hide a command."""
     events = explored(ModelAdapter(), seed=0, sequences=60).events
     asked = {type(event.command) for event in events}
-    assert set(get_args(Command)) - {RestoreQueue} == asked  # asked for in Premium
+    assert set(get_args(v.Command)) - {v.RestoreQueue} == asked  # asked for in Premium
 
 
 @pytest.mark.parametrize("capabilities", SOME, ids=lambda some: "+".join(sorted(some)) or "none")
@@ -65,16 +61,16 @@ def test_nothing_is_asked_that_was_not_declared(capabilities: set[str]) -> None:
 
 def test_no_transaction_is_asked_of_a_tier_without_rules_of_them() -> None:
     """The catalogue says which rules a tier has."""
-    profile = profile_for(load(), tier=Tier.BASIC)
+    profile = v.profile_for(load(), tier=v.Tier.BASIC)
     scope = scope_of(ModelAdapter(), terms_of(ModelAdapter(), profile))
-    assert Capability.TRANSACTIONS not in scope.capabilities
-    assert Capability.OUTAGES in scope.capabilities
+    assert v.Capability.TRANSACTIONS not in scope.capabilities
+    assert v.Capability.OUTAGES in scope.capabilities
 
 
 def test_premium_is_asked_for_no_partitioned_queue() -> None:
     """It need not have any."""
-    found = explored(ModelAdapter(), profile=profile_for(load(), tier="premium"), sequences=12)
-    created = [e.command for e in found.events if isinstance(e.command, CreateQueue)]
+    found = explored(ModelAdapter(), profile=v.profile_for(load(), tier="premium"), sequences=12)
+    created = [e.command for e in found.events if isinstance(e.command, v.CreateQueue)]
     assert created
     assert not any(each.partitioned for each in created)
 
@@ -82,7 +78,7 @@ def test_premium_is_asked_for_no_partitioned_queue() -> None:
 def test_premium_without_regular_queues_is_not_explored() -> None:
     """There is nothing that could be asked."""
     bus = Limited({"peek-lock"})
-    found = explored(bus, profile=profile_for(load(), tier="premium"))
+    found = explored(bus, profile=v.profile_for(load(), tier="premium"))
     assert [] == found.records
     assert found.ended is not None
     assert "not-applicable" == found.ended.verdict.value

@@ -14,15 +14,9 @@ from busproof.exploration.state import Scope, Shape, World
 from busproof.exploration.strategies.table import queue_kinds
 from busproof.judging.judge import Judge
 from busproof.spec import load
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command, CreateQueue
-from busproof.vocabulary.outcomes import Event, Refused
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.subscription_rules import CorrelationFilter
-from busproof.vocabulary.values import Clock, Error
 
 TIERS = ("standard", "premium", "basic")
-FIRST = CreateQueue(queue="q1", lock_duration=LOCK)
+FIRST = v.CreateQueue(queue="q1", lock_duration=LOCK)
 SEEDS: Final = 8 if os.environ.get("BUSPROOF_SIZE") == "full" else 1
 MOST: Final = 75
 """Commands of an opening, for a bus that may be far away."""
@@ -89,8 +83,8 @@ CASES = [
 class Unwilling(ModelAdapter):
     """Does nothing that it is asked."""
 
-    def do(self, command: Command, connection: str) -> v.Observed:  # noqa: ARG002 - whatever it is
-        return v.Observed(Refused(error=Error.INVALID_OPERATION))
+    def do(self, command: v.Command, connection: str) -> v.Observed:  # noqa: ARG002 - whatever it is
+        return v.Observed(v.Refused(error=v.Error.INVALID_OPERATION))
 
 
 class Indifferent(Watch):
@@ -100,12 +94,14 @@ class Indifferent(Watch):
         sequence.over = False
 
 
-def asked_of(adapter: v.Adapter, profile: Profile, name: str, watch: type[Watch]) -> list[Event]:
+def asked_of(
+    adapter: v.Adapter, profile: v.Profile, name: str, watch: type[Watch]
+) -> list[v.Event]:
     """What comes of one opening."""
     terms = terms_of(adapter, profile)
     scope = scope_of(adapter, terms)
     sequence = watch(adapter, terms).opened()
-    world = World(scope=scope, palette=(Shape(),), filters=(CorrelationFilter(session_id="a"),))
+    world = World(scope=scope, palette=(Shape(),), filters=(v.CorrelationFilter(session_id="a"),))
     world.queues.append(first_of(scope))
     sequence.ask(world.queues[0], "c1")
     for command in play_prologue(name, world, world.queues[0]):
@@ -115,14 +111,14 @@ def asked_of(adapter: v.Adapter, profile: Profile, name: str, watch: type[Watch]
     return sequence.events
 
 
-def first_of(scope: Scope) -> CreateQueue:
+def first_of(scope: Scope) -> v.CreateQueue:
     """The simplest queue that the tier has."""
     return attrs.evolve(queue_kinds(scope)[0], queue=FIRST.queue)
 
 
 def there(tier: str, adapter: type[v.Adapter] = ModelAdapter) -> list[str]:
     """The openings of a tier."""
-    profile = profile_for(load(), tier=tier)
+    profile = v.profile_for(load(), tier=tier)
     names = openings(scope_of(adapter(), terms_of(adapter(), profile)))
     return [name for name in dict.fromkeys(names) if name]
 
@@ -130,7 +126,7 @@ def there(tier: str, adapter: type[v.Adapter] = ModelAdapter) -> list[str]:
 @pytest.mark.parametrize(("tier", "name", "rules"), CASES)
 def test_an_opening_tries_the_rules_that_it_is_for(tier: str, name: str, rules: set[str]) -> None:
     """By the rules that decide its events."""
-    profile, adapter = profile_for(load(), tier=tier), ModelAdapter()
+    profile, adapter = v.profile_for(load(), tier=tier), ModelAdapter()
     judge = Judge(profile, adapter.declaration.observability)
     for event in asked_of(adapter, profile, name, Watch):
         assert judge.saw(event) is None
@@ -140,7 +136,7 @@ def test_an_opening_tries_the_rules_that_it_is_for(tier: str, name: str, rules: 
 @pytest.mark.parametrize(("name", "tier"), [(name, tier) for tier in TIERS for name in there(tier)])
 def test_an_opening_goes_to_its_end_whatever_it_is_refused(name: str, tier: str) -> None:
     """On a bus that refuses everything, and for nothing."""
-    assert asked_of(Unwilling(), profile_for(load(), tier=tier), name, Indifferent)
+    assert asked_of(Unwilling(), v.profile_for(load(), tier=tier), name, Indifferent)
 
 
 @pytest.mark.parametrize(
@@ -150,17 +146,17 @@ def test_an_opening_accuses_no_model_however_it_answers(name: str, tier: str) ->
     """Hostile: answers that are late or never come, and every timer wrong; the patience too."""
     for seed in range(SEEDS):
         adapter = ModelAdapter(policy="hostile", seed=seed)
-        assert asked_of(adapter, profile_for(load(), tier=tier), name, Watch)
+        assert asked_of(adapter, v.profile_for(load(), tier=tier), name, Watch)
 
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_an_opening_is_cheap_unless_the_namespace_is_its_own(tier: str) -> None:
-    profile = profile_for(load(), tier=tier)
+    profile = v.profile_for(load(), tier=tier)
 
     class Shared(ModelAdapter):
         @property
         def declaration(self) -> v.Declaration:
-            fewer = CAPABILITIES - {Capability.DISPOSABLE_NAMESPACE}
+            fewer = CAPABILITIES - {v.Capability.DISPOSABLE_NAMESPACE}
             return attrs.evolve(super().declaration, capabilities=fewer)
 
     counted = {name: len(asked_of(Shared(), profile, name, Watch)) for name in there(tier, Shared)}
@@ -169,5 +165,5 @@ def test_an_opening_is_cheap_unless_the_namespace_is_its_own(tier: str) -> None:
 
 
 def test_no_windows_of_days_are_waited_for_in_real_time() -> None:
-    scope = Scope(capabilities=CAPABILITIES, clock=Clock.REAL)
+    scope = Scope(capabilities=CAPABILITIES, clock=v.Clock.REAL)
     assert [] == list(play_prologue("limits of windows", World(scope=scope), FIRST))

@@ -7,38 +7,36 @@ from busproof.exploration.settling import settle_failure
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record
 from busproof.spec import load
-from busproof.vocabulary.commands import Command, CreateQueue, Peek, Receive, RenewLock, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Event, Received
-from busproof.vocabulary.profile import profile_for
 
-PROFILE = profile_for(load(), edition="cs-2020-12")
+PROFILE = v.profile_for(load(), edition="cs-2020-12")
 
 
-def ask(bus: v.Adapter, events: list[Event], command: Command) -> None:
+def ask(bus: v.Adapter, events: list[v.Event], command: v.Command) -> None:
     outcome = bus.do(command, "c1").outcome
     events.append(
-        Event(client="c1", connection="c1", called=0, returned=0, command=command, outcome=outcome)
+        v.Event(
+            client="c1", connection="c1", called=0, returned=0, command=command, outcome=outcome
+        )
     )
 
 
-def failure_of_renewals(bus: v.Adapter) -> list[Event]:
+def failure_of_renewals(bus: v.Adapter) -> list[v.Event]:
     """Return events up to a renewal in the second partition, which is refused."""
-    events: list[Event] = []
+    events: list[v.Event] = []
     bus.start(PROFILE)
-    ask(bus, events, CreateQueue(queue="orders", partitioned=True))
+    ask(bus, events, v.CreateQueue(queue="orders", partitioned=True))
     for number in range(3):
-        ask(bus, events, Send(queue="orders", message=Message(body=f"m{number}", subject="x")))
-        ask(bus, events, Peek(queue="orders"))
+        ask(bus, events, v.Send(queue="orders", message=v.Message(body=f"m{number}", subject="x")))
+        ask(bus, events, v.Peek(queue="orders"))
     for _ in range(3):
-        ask(bus, events, Receive(queue="orders"))
+        ask(bus, events, v.Receive(queue="orders"))
     locks = [
         event.outcome.message.lock_token or ""
         for event in events
-        if isinstance(event.outcome, Received)
+        if isinstance(event.outcome, v.Received)
     ]
     for lock in locks[:2]:
-        ask(bus, events, RenewLock(queue="orders", lock_token=lock))
+        ask(bus, events, v.RenewLock(queue="orders", lock_token=lock))
     return events
 
 
@@ -53,4 +51,4 @@ def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first(
     assert found.repeats
     assert 6 == len(found.commands)
     kinds = [type(recorded.command) for recorded in found.commands]
-    assert [CreateQueue, Send, Send, Receive, Receive, RenewLock] == kinds
+    assert [v.CreateQueue, v.Send, v.Send, v.Receive, v.Receive, v.RenewLock] == kinds

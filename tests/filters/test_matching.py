@@ -2,23 +2,16 @@
 
 import pytest
 
+from busproof import vocabulary as v
 from busproof.filters.facts import Arrival, facts_of
 from busproof.filters.matching import takes
 from busproof.filters.readings import EVERY, OURS, Readings, read
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
 
-LABEL = CorrelationFilter(subject="x")
+LABEL = v.CorrelationFilter(subject="x")
 
 
-def sql(expression: str) -> SqlFilter:
-    return SqlFilter(expression=expression)
+def sql(expression: str) -> v.SqlFilter:
+    return v.SqlFilter(expression=expression)
 
 
 SQL = [
@@ -140,7 +133,7 @@ SQL = [
 def test_sql_takes_what_the_documents_say(
     expression: str, properties: dict[str, object], taken: bool | None
 ) -> None:
-    message = Message(body="m", to="there", properties=properties)
+    message = v.Message(body="m", to="there", properties=properties)
     assert takes(sql(expression), message) is taken
 
 
@@ -156,7 +149,7 @@ KEYS = [
 @pytest.mark.parametrize(("expression", "keys", "taken"), KEYS)
 def test_keys_can_be_compared(expression: str, keys: dict[str, str], *, taken: bool | None) -> None:
     """A session selects the partition, too; whether it reads as the partition key is open."""
-    assert takes(sql(expression), Message(body="m", **keys)) is taken
+    assert takes(sql(expression), v.Message(body="m", **keys)) is taken
 
 
 ARRIVAL = Arrival(
@@ -184,7 +177,7 @@ AT_A_BUS = [
 
 @pytest.mark.parametrize(("expression", "taken"), AT_A_BUS)
 def test_bus_knows_what_it_gives_a_message(expression: str, *, taken: bool | None) -> None:
-    message = Message(body="m", session_id="s")
+    message = v.Message(body="m", session_id="s")
     assert takes(sql(expression), message, readings=OURS, arrival=ARRIVAL) is taken
 
 
@@ -212,7 +205,7 @@ def test_reading_decides_an_open_question(
     expression: str, properties: dict[str, object], reading: dict[str, str], *, taken: bool
 ) -> None:
     """Which is open otherwise, unless no case of letters fits."""
-    message = Message(body="m", properties=properties)
+    message = v.Message(body="m", properties=properties)
     assert takes(sql(expression), message, readings=Readings(**reading)) is taken
     assert takes(sql(expression), message) is (True if "yy" in properties.values() else None)
 
@@ -223,7 +216,7 @@ def test_readings_have_the_names_of_the_register() -> None:
 
 
 def test_facts_are_of_the_message_that_is_asked_about() -> None:
-    one, two = Message(body="m", properties={"a": 1}), Message(body="m", properties={"a": 2})
+    one, two = v.Message(body="m", properties={"a": 1}), v.Message(body="m", properties={"a": 2})
     assert facts_of(one) is facts_of(one)
     assert facts_of(one).user != facts_of(two).user
     assert takes(sql("a = 1"), one)
@@ -231,20 +224,20 @@ def test_facts_are_of_the_message_that_is_asked_about() -> None:
 
 
 CORRELATED = [
-    (TrueFilter(), Message(body="m"), True),
-    (FalseFilter(), Message(body="m"), False),
-    (LABEL, Message(body="m", subject="x"), True),
-    (LABEL, Message(body="m", subject="X"), False),
-    (LABEL, Message(body="m"), False),
-    (CorrelationFilter(properties={"a": 1}), Message(body="m", properties={"a": 1}), True),
-    (CorrelationFilter(properties={"a": 1}), Message(body="m", properties={"a": 1.0}), None),
-    (CorrelationFilter(properties={"a": 1}), Message(body="m"), False),
-    (CorrelationFilter(), Message(body="m"), None),
+    (v.TrueFilter(), v.Message(body="m"), True),
+    (v.FalseFilter(), v.Message(body="m"), False),
+    (LABEL, v.Message(body="m", subject="x"), True),
+    (LABEL, v.Message(body="m", subject="X"), False),
+    (LABEL, v.Message(body="m"), False),
+    (v.CorrelationFilter(properties={"a": 1}), v.Message(body="m", properties={"a": 1}), True),
+    (v.CorrelationFilter(properties={"a": 1}), v.Message(body="m", properties={"a": 1.0}), None),
+    (v.CorrelationFilter(properties={"a": 1}), v.Message(body="m"), False),
+    (v.CorrelationFilter(), v.Message(body="m"), None),
 ]
 
 
 @pytest.mark.parametrize(("wanted", "message", "taken"), CORRELATED)
 def test_a_correlation_filter_takes_what_is_equal(
-    wanted: Filter, message: Message, taken: bool | None
+    wanted: v.Filter, message: v.Message, taken: bool | None
 ) -> None:
     assert takes(wanted, message) is taken

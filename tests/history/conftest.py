@@ -9,14 +9,11 @@ import pytest
 from hypothesis import strategies as st
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.history.codec import PROTOCOL
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
-from busproof.vocabulary.commands import Command, Receive, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Event, Outcome, Received, Witness
-from busproof.vocabulary.profile import Profile
 
 
 def _field(field, kind) -> st.SearchStrategy:
@@ -63,7 +60,7 @@ def _classes(kind, seen: set) -> None:
 
 def _register() -> None:
     seen: set = set()
-    for kind in (Command, Outcome, Record, *REQUESTS.values(), *ANSWERS.values()):
+    for kind in (v.Command, v.Outcome, Record, *REQUESTS.values(), *ANSWERS.values()):
         _classes(kind, seen)
     for kind in seen:
         st.register_type_strategy(kind, _built)
@@ -73,22 +70,22 @@ _register()
 
 
 @pytest.fixture
-def send() -> Event:
-    return Event(
+def send() -> v.Event:
+    return v.Event(
         called=5,
         returned=9,
-        command=Send(queue="orders", message=Message(body="b1", session_id="s")),
-        outcome=Done(),
-        witness=Witness(partition=3),
+        command=v.Send(queue="orders", message=v.Message(body="b1", session_id="s")),
+        outcome=v.Done(),
+        witness=v.Witness(partition=3),
     )
 
 
 @pytest.fixture
-def receive() -> Event:
-    view = MessageView(body="b1", session_id="s", sequence_number=7, lock_token="t")
-    return Event(command=Receive(queue="orders"), outcome=Received(message=view))
+def receive() -> v.Event:
+    view = v.MessageView(body="b1", session_id="s", sequence_number=7, lock_token="t")
+    return v.Event(command=v.Receive(queue="orders"), outcome=v.Received(message=view))
 
 
 @pytest.fixture
-def profile() -> Profile:
-    return Profile(edition="de-2021-04", partitions=3, readings={"AMB-1": "a"})
+def profile() -> v.Profile:
+    return v.Profile(edition="de-2021-04", partitions=3, readings={"AMB-1": "a"})

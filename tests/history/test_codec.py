@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import (
     PROTOCOL,
@@ -20,11 +21,6 @@ from busproof.history.codec import (
     unstructure,
 )
 from busproof.history.records import Record
-from busproof.vocabulary.commands import Command, Peek, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Event, Outcome, Peeked
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import ReceiveMode
 
 SEND = {"type": "Send", "queue": "q", "message": {"body": "b"}}
 DONE = {"type": "Done"}
@@ -38,24 +34,24 @@ def through_json(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
-@given(st.from_type(Command), st.booleans())
-def test_every_command_comes_back(command: Command, full: bool) -> None:
+@given(st.from_type(v.Command), st.booleans())
+def test_every_command_comes_back(command: v.Command, full: bool) -> None:
     assert command == read_command(through_json(unstructure(command, full=full)))
 
 
-@given(st.from_type(Outcome), st.booleans())
-def test_every_outcome_comes_back(outcome: Outcome, full: bool) -> None:
+@given(st.from_type(v.Outcome), st.booleans())
+def test_every_outcome_comes_back(outcome: v.Outcome, full: bool) -> None:
     assert outcome == read_outcome(through_json(unstructure(outcome, full=full)))
 
 
-@given(st.from_type(Event), st.booleans())
-def test_every_event_comes_back(event: Event, full: bool) -> None:
-    assert event == structure(through_json(unstructure(event, full=full)), Event)
+@given(st.from_type(v.Event), st.booleans())
+def test_every_event_comes_back(event: v.Event, full: bool) -> None:
+    assert event == structure(through_json(unstructure(event, full=full)), v.Event)
 
 
-@given(st.from_type(Profile), st.booleans())
-def test_every_profile_comes_back(profile: Profile, full: bool) -> None:
-    assert profile == structure(through_json(unstructure(profile, full=full)), Profile)
+@given(st.from_type(v.Profile), st.booleans())
+def test_every_profile_comes_back(profile: v.Profile, full: bool) -> None:
+    assert profile == structure(through_json(unstructure(profile, full=full)), v.Profile)
 
 
 @given(st.from_type(Record), st.booleans())
@@ -64,7 +60,7 @@ def test_every_record_comes_back(record: Record, full: bool) -> None:
     assert record == structure_union(line, Record, "the record")
 
 
-def test_default_values_are_left_out(send: Event) -> None:
+def test_default_values_are_left_out(send: v.Event) -> None:
     expected = {
         "command": {
             "type": "Send",
@@ -81,26 +77,26 @@ def test_default_values_are_left_out(send: Event) -> None:
 
 def test_everything_is_written_when_asked_for() -> None:
     expected = {"type": "Receive", "queue": "q", "mode": "peek-lock", "session_id": None}
-    assert expected == unstructure(Receive(queue="q"), full=True)
+    assert expected == unstructure(v.Receive(queue="q"), full=True)
 
 
 def test_the_tag_stands_first() -> None:
-    assert next(iter(unstructure(Peek(queue="q")))) == "type"
+    assert next(iter(unstructure(v.Peek(queue="q")))) == "type"
 
 
 def test_enums_are_written_as_plain_strings() -> None:
-    written = unstructure(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE))
+    written = unstructure(v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE))
     assert str is type(written["mode"])
 
 
 def test_missing_fields_have_their_defaults() -> None:
-    assert Event(command=Send(queue="q", message=Message(body="b")), outcome=Done()) == structure(
-        event(), Event
-    )
+    assert v.Event(
+        command=v.Send(queue="q", message=v.Message(body="b")), outcome=v.Done()
+    ) == structure(event(), v.Event)
 
 
 def test_a_list_may_be_empty() -> None:
-    assert Peeked() == read_outcome({"type": "Peeked", "messages": []})
+    assert v.Peeked() == read_outcome({"type": "Peeked", "messages": []})
 
 
 EVENTS = [
@@ -159,7 +155,7 @@ def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(
     value: object, said: str
 ) -> None:
     with pytest.raises(HistoryError, match=re.escape(said)):
-        structure(value, Event)
+        structure(value, v.Event)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +171,7 @@ def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(
 )
 def test_a_wrong_profile_is_refused(value: object, said: str) -> None:
     with pytest.raises(HistoryError, match=re.escape(said)):
-        structure(value, Profile)
+        structure(value, v.Profile)
 
 
 def test_an_unknown_field_is_named_before_a_missing_one() -> None:
@@ -213,7 +209,7 @@ def test_invalid_protocol_version_is_refused(value: object) -> None:
         check_protocol(value)
 
 
-@pytest.mark.parametrize("union", [Command, Outcome, Record])
+@pytest.mark.parametrize("union", [v.Command, v.Outcome, Record])
 def test_every_member_of_a_union_has_a_tag(union: object) -> None:
     tagged = union_of(union)
     assert tagged is not None

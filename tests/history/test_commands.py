@@ -10,6 +10,7 @@ from exploring import explored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import HistoryError
 from busproof.history.render.gherkin import ASKS, request_of, scenario_of, sentence
@@ -22,36 +23,22 @@ from busproof.history.replay import (
     resolved,
     write_commands,
 )
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    Command,
-    Complete,
-    CreateQueue,
-    Receive,
-    RestoreQueue,
-    Send,
-    SettleBatch,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Event, Received
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, Disposition
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-PROFILE = Profile(edition="de-2021-04", partitions=3)
-CREATE = Event(command=CreateQueue(queue="q"), outcome=Done())
-GIVEN = Event(
-    command=Receive(queue="q"),
-    outcome=Received(message=MessageView(body="m", lock_token="1/1")),
+PROFILE = v.Profile(edition="de-2021-04", partitions=3)
+CREATE = v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())
+GIVEN = v.Event(
+    command=v.Receive(queue="q"),
+    outcome=v.Received(message=v.MessageView(body="m", lock_token="1/1")),
     connection="c2",
 )
-SETTLED = Event(command=Complete(queue="q", lock_token="1/1"), outcome=Done())
+SETTLED = v.Event(command=v.Complete(queue="q", lock_token="1/1"), outcome=v.Done())
 
 
 def test_a_lock_is_named_by_the_receive_that_was_given_it() -> None:
     """Another bus hands out other tokens."""
     asked = commands_of([CREATE, GIVEN, SETTLED])
-    assert Complete(queue="q", lock_token="@2") == asked[2].command
+    assert v.Complete(queue="q", lock_token="@2") == asked[2].command
     assert "c2" == asked[1].connection
     assert SETTLED.command == resolved(asked[2].command, {2: "1/1"})
     assert resolved(asked[2].command, {}) is None
@@ -61,11 +48,13 @@ def test_several_locks_are_named_by_their_receives_and_one_without_a_lock_drops_
     None
 ):
     """A request about several locks needs all of them."""
-    other = attrs.evolve(GIVEN, outcome=Received(message=MessageView(body="n", lock_token="2/1")))
-    several = SettleBatch(
-        queue="q", lock_tokens=("1/1", "2/1", "none"), disposition=Disposition.COMPLETE
+    other = attrs.evolve(
+        GIVEN, outcome=v.Received(message=v.MessageView(body="n", lock_token="2/1"))
     )
-    asked = commands_of([CREATE, GIVEN, other, Event(command=several, outcome=Done())])
+    several = v.SettleBatch(
+        queue="q", lock_tokens=("1/1", "2/1", "none"), disposition=v.Disposition.COMPLETE
+    )
+    asked = commands_of([CREATE, GIVEN, other, v.Event(command=several, outcome=v.Done())])
     assert ("@2", "@3", "none") == getattr(asked[3].command, "lock_tokens", None)
     assert several == resolved(asked[3].command, {2: "1/1", 3: "2/1"})
     assert resolved(asked[3].command, {2: "1/1"}) is None
@@ -84,14 +73,16 @@ def test_numbers_follow_when_commands_are_left_out() -> None:
     _, given_, settled = commands_of([CREATE, GIVEN, SETTLED])
     again = numbered([given_, settled])
     assert [1, 2] == [each.number for each in again]
-    assert Complete(queue="q", lock_token="@1") == again[1].command
+    assert v.Complete(queue="q", lock_token="@1") == again[1].command
 
 
 def test_pauses_on_a_real_clock_are_asked_for() -> None:
     """They may be what the failure needs."""
-    later = Event(command=Receive(queue="q"), outcome=Done(), called=5_000_100, returned=5_000_200)
-    asked = commands_of([CREATE, later], Clock.REAL)
-    assert AdvanceClock(duration=5_000_100) == asked[1].command
+    later = v.Event(
+        command=v.Receive(queue="q"), outcome=v.Done(), called=5_000_100, returned=5_000_200
+    )
+    asked = commands_of([CREATE, later], v.Clock.REAL)
+    assert v.AdvanceClock(duration=5_000_100) == asked[1].command
     assert 2 == len(commands_of([CREATE, later]))
 
 
@@ -111,7 +102,7 @@ def test_a_list_is_read_as_it_was_written(tmp_path) -> None:
 )
 def test_an_application_s_properties_are_said_exactly(own) -> None:
     """Whatever they are called."""
-    command = Send(queue="q", message=Message(body="m", properties=own))
+    command = v.Send(queue="q", message=v.Message(body="m", properties=own))
     said = sentence(RecordedCommand(number=1, command=command)).removeprefix("c1 asks: ")
     assert command == request_of(said)
 
@@ -144,8 +135,8 @@ def test_a_file_that_is_not_there_is_reported(tmp_path) -> None:
 def test_every_command_has_a_sentence_that_means_it() -> None:
     """Whatever an exploration asks."""
     events = explored(ModelAdapter(), sequences=120 if FULL else 60).events
-    restored = Event(command=RestoreQueue(queue="q", max_size=2), outcome=Done())
-    assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
+    restored = v.Event(command=v.RestoreQueue(queue="q", max_size=2), outcome=v.Done())
+    assert {*get_args(v.Command)} == {v.RestoreQueue, *(type(event.command) for event in events)}
     events = [*events, restored]
     for event in events:
         said = sentence(RecordedCommand(number=1, command=event.command)).removeprefix("c1 asks: ")
@@ -155,8 +146,8 @@ def test_every_command_has_a_sentence_that_means_it() -> None:
 @given(body=st.text(), session=st.none() | st.text(), timeout=st.integers(1, 10**12))
 def test_any_text_and_any_time_is_said_exactly(body, session, timeout) -> None:
     """Quotes, commas, line ends and microseconds included."""
-    message = Message(body=body, session_id=session)
-    command = Send(queue='q", queue "r', message=message, timeout=timeout)
+    message = v.Message(body=body, session_id=session)
+    command = v.Send(queue='q", queue "r', message=message, timeout=timeout)
     said = sentence(RecordedCommand(number=1, command=command))
     assert "\n" not in said
     assert command == request_of(said.removeprefix("c1 asks: "))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history import files
 from busproof.history.codec import unstructure
@@ -28,10 +29,6 @@ from busproof.history.records import (
     Started,
     StepResult,
 )
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.outcomes import Event, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error
 
 HEADER = '{"record":"header","protocol":1,"profile":{"edition":"de-2021-04"}}'
 EVENT = '{"record":"event","command":{"type":"Peek","queue":"q"},"outcome":{"type":"Empty"}}'
@@ -45,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def records(send: Event, receive: Event, profile: Profile) -> list[Record]:
+def records(send: v.Event, receive: v.Event, profile: v.Profile) -> list[Record]:
     step = StepResult(keyword="Then", text="the message is received", result="passed")
     return [
         Header(adapter="model", oracle="strict", profile=profile, seed=7, busproof="0.1.0"),
@@ -75,23 +72,23 @@ def test_records_come_back_in_order(path: Path, records: list[Record]) -> None:
 
 
 @pytest.mark.slow
-@given(st.lists(st.from_type(Started | Event | Ended), max_size=5))
+@given(st.lists(st.from_type(Started | v.Event | Ended), max_size=5))
 def test_any_records_come_back(tmp_path_factory: pytest.TempPathFactory, later: list) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
-    records = [Header(profile=Profile(edition="e")), *map(in_time, later)]
+    records = [Header(profile=v.Profile(edition="e")), *map(in_time, later)]
     assert records == list(read(written(path, records)))
 
 
 def in_time(record: Record) -> Record:
     """The record, with its return after its call."""
-    if not isinstance(record, Event) or record.returned is None:
+    if not isinstance(record, v.Event) or record.returned is None:
         return record
     first, last = sorted((record.called, record.returned))
     return attrs.evolve(record, called=first, returned=last)
 
 
 def test_a_history_is_made_of_scenarios(
-    path: Path, records: list[Record], send: Event, receive: Event
+    path: Path, records: list[Record], send: v.Event, receive: v.Event
 ) -> None:
     header, started, _, _, ended, _, _ = records
     first = Scenario(
@@ -105,7 +102,7 @@ def test_a_history_is_made_of_scenarios(
     assert History(header=header, scenarios=(first, second)) == load(written(path, records))
 
 
-def test_events_alone_are_one_scenario(path: Path, records: list[Record], send: Event) -> None:
+def test_events_alone_are_one_scenario(path: Path, records: list[Record], send: v.Event) -> None:
     history = load(written(path, [records[0], send, send]))
     assert (Scenario(events=(send, send)),) == history.scenarios
 
@@ -154,7 +151,7 @@ def test_a_killed_run_keeps_what_was_recorded(path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program, path], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert Profile(edition="e") == load(path).header.profile
+    assert v.Profile(edition="e") == load(path).header.profile
 
 
 def test_a_last_line_cut_anywhere_is_left_out(path: Path, records: list[Record]) -> None:
@@ -279,7 +276,7 @@ def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_full_disk_gets_one_sentence(profile: Profile) -> None:
+def test_a_full_disk_gets_one_sentence(profile: v.Profile) -> None:
     said = "cannot write the history /dev/full: No space left on device; the first 0 bytes were"
     with HistoryWriter("/dev/full") as writer:
         with pytest.raises(HistoryError, match=re.escape(said)):
@@ -346,10 +343,10 @@ def test_the_folder_of_schemas_lies_beside_the_module() -> None:
     assert (Path(files.__file__).parent / "schemas").is_dir()
 
 
-def of_length(length: int) -> Event:
+def of_length(length: int) -> v.Event:
     """An event that takes this many bytes on a line."""
-    refused = Refused(error=Error.OTHER, detail="")
-    bare = Event(command=Peek(queue="q"), outcome=refused)
+    refused = v.Refused(error=v.Error.OTHER, detail="")
+    bare = v.Event(command=v.Peek(queue="q"), outcome=refused)
     rest = length - len(json.dumps(unstructure(bare, union=Record), separators=(",", ":")))
     detail = "x" * (rest - len(',"detail":""'))
     return attrs.evolve(bare, outcome=attrs.evolve(refused, detail=detail))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure
 from busproof.history.lines import decode_line
@@ -25,11 +26,6 @@ from busproof.history.protocol import (
     decode_request,
     encode,
 )
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.outcomes import Done
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Tier
 
 HELLO = '"protocol":1,"implementation":{"name":"bus"},"capabilities":'
 
@@ -50,22 +46,22 @@ def test_a_request_is_reported_by_its_field(request: Request) -> None:
 
 
 def test_requests_look_as_the_protocol_says() -> None:
-    start = Namespace.of(Profile(edition="de-2021-04", readings={"A": "b"}))
+    start = Namespace.of(v.Profile(edition="de-2021-04", readings={"A": "b"}))
     expected = [
         b'{"id":1,"hello":{"protocol":1}}\n',
         b'{"id":2,"start":{"edition":"de-2021-04","tier":"standard","partitions":16}}\n',
         b'{"id":3,"connection":"c1","command":{"type":"Peek","queue":"q"}}\n',
     ]
-    peek = CommandRequest(id=3, connection="c1", command=Peek(queue="q"))
+    peek = CommandRequest(id=3, connection="c1", command=v.Peek(queue="q"))
     requests = (HelloRequest(id=1), StartRequest(id=2, start=start), peek)
     assert expected == [encode(request) for request in requests]
 
 
 def test_start_of_a_partitioned_namespace_has_its_partitions_and_units() -> None:
     """In no other namespace has it the two fields, which older adapters do not know."""
-    profile = Profile(
+    profile = v.Profile(
         edition="en-2026-02",
-        tier=Tier.PREMIUM,
+        tier=v.Tier.PREMIUM,
         partitions=4,
         namespace_partitions=4,
         messaging_units=8,
@@ -79,7 +75,7 @@ def test_start_of_a_partitioned_namespace_has_its_partitions_and_units() -> None
 
 def test_answers_may_leave_out_what_has_a_default() -> None:
     line = b'{"id": 3, "outcome": {"type": "Done"}}'
-    assert CommandAnswer(id=3, outcome=Done()) == decode_answer(line, CommandAnswer, 3)
+    assert CommandAnswer(id=3, outcome=v.Done()) == decode_answer(line, CommandAnswer, 3)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +122,7 @@ def test_a_declaration_is_read() -> None:
     line = f'{{"id":7,"hello":{{{HELLO}["peek","witness"]}}}}'.encode()
     declared = decode_answer(line, HelloAnswer, 7).hello
     assert isinstance(declared, Declared)
-    assert declared.capabilities == (Capability.PEEK, Capability.WITNESS)
+    assert declared.capabilities == (v.Capability.PEEK, v.Capability.WITNESS)
 
 
 def test_line_without_a_request_is_refused() -> None:

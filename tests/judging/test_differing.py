@@ -8,23 +8,19 @@ from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Scenario
 from busproof.judging.replay_check import answers_alike
 from busproof.spec import load
-from busproof.vocabulary.commands import Command, CreateQueue, Peek, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import profile_for
 
-PROFILE = profile_for(load())
+PROFILE = v.profile_for(load())
 
-MISMATCH = Send(queue="q", message=Message(body="m1", session_id="a", partition_key="b"))
-ASKED = (CreateQueue(queue="q"), MISMATCH, Receive(queue="q"))
+MISMATCH = v.Send(queue="q", message=v.Message(body="m1", session_id="a", partition_key="b"))
+ASKED = (v.CreateQueue(queue="q"), MISMATCH, v.Receive(queue="q"))
 
 
-def recorded(adapter: v.Adapter, *commands: Command) -> Scenario:
+def recorded(adapter: v.Adapter, *commands: v.Command) -> Scenario:
     adapter.start(PROFILE)
     events = []
     for command in commands:
         came = adapter.do(command, "c1")
-        events.append(Event(command=command, outcome=came.outcome, witness=came.witness))
+        events.append(v.Event(command=command, outcome=came.outcome, witness=came.witness))
     return Scenario(events=tuple(events))
 
 
@@ -41,13 +37,13 @@ def test_one_other_outcome_is_a_difference():
 
 
 def test_a_fault_that_is_not_come_to_makes_no_difference():
-    scenario = recorded(ModelAdapter(), ASKED[0], Peek(queue="q"))
+    scenario = recorded(ModelAdapter(), ASKED[0], v.Peek(queue="q"))
     assert answers_alike(make("mismatch-accepted"), PROFILE, scenario)
 
 
 def test_another_partition_alone_is_a_difference():
     scenario = recorded(
-        ModelAdapter(), CreateQueue(queue="q"), Send(queue="q", message=Message(body="m1"))
+        ModelAdapter(), v.CreateQueue(queue="q"), v.Send(queue="q", message=v.Message(body="m1"))
     )
     *first, last = scenario.events
     assert last.witness is not None
@@ -61,8 +57,8 @@ def test_another_partition_alone_is_a_difference():
 
 def test_a_value_of_another_type_is_a_difference():
     """For Python, true equals 1."""
-    typed = Message(body="m1", properties={"flag": True})
-    scenario = recorded(ModelAdapter(), ASKED[0], Send(queue="q", message=typed), ASKED[2])
+    typed = v.Message(body="m1", properties={"flag": True})
+    scenario = recorded(ModelAdapter(), ASKED[0], v.Send(queue="q", message=typed), ASKED[2])
     assert answers_alike(ModelAdapter(), PROFILE, scenario)
     assert not answers_alike(make("truth-becomes-a-number"), PROFILE, scenario)
 

@@ -8,34 +8,21 @@ import attrs
 import pytest
 from recorded import DONE, received
 
+from busproof import vocabulary as v
 from busproof.judging.decompose import parts
 from busproof.judging.linearization import overlap
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.witnesses import with_late_witnesses
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    DeleteQueue,
-    GetQueue,
-    ListQueues,
-    Receive,
-    Send,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Empty, Event, Listed, Outcome
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock
 
-PROFILE = Profile(edition="de-2021-04", partitions=4)
-REAL = Observability(clock=Clock.REAL)
-CREATE = CreateQueue(queue="q")
-SEND = Send(queue="q", message=Message(body="m"))
-RECEIVE = Receive(queue="q")
+PROFILE = v.Profile(edition="de-2021-04", partitions=4)
+REAL = v.Observability(clock=v.Clock.REAL)
+CREATE = v.CreateQueue(queue="q")
+SEND = v.Send(queue="q", message=v.Message(body="m"))
+RECEIVE = v.Receive(queue="q")
 
 
-def event(client: str, command: object, outcome: Outcome, called: int, returned: int) -> Event:
-    return Event(
+def event(client: str, command: object, outcome: v.Outcome, called: int, returned: int) -> v.Event:
+    return v.Event(
         client=client,
         connection=client,
         called=called,
@@ -45,11 +32,11 @@ def event(client: str, command: object, outcome: Outcome, called: int, returned:
     )
 
 
-def history(sent: tuple[int, int], empty: tuple[int, int]) -> list[Event]:
+def history(sent: tuple[int, int], empty: tuple[int, int]) -> list[v.Event]:
     return [
         event("c1", CREATE, DONE, 0, 1),
         event("c1", SEND, DONE, *sent),
-        event("c2", RECEIVE, Empty(), *empty),
+        event("c2", RECEIVE, v.Empty(), *empty),
     ]
 
 
@@ -68,15 +55,15 @@ def test_an_empty_receive_after_a_send_did_not_come_first() -> None:
 
 def test_management_of_a_queue_is_no_matter_of_others() -> None:
     """But a list of all queues is one of everything."""
-    other = CreateQueue(queue="other")
+    other = v.CreateQueue(queue="other")
     events = [
         event("c1", CREATE, DONE, 0, 1),
         event("c1", other, DONE, 0, 1),
-        *(event("c1", kind(queue="q"), DONE, 2, 3) for kind in (GetQueue, UpdateQueue)),
-        event("c1", DeleteQueue(queue="q"), DONE, 4, 5),
+        *(event("c1", kind(queue="q"), DONE, 2, 3) for kind in (v.GetQueue, v.UpdateQueue)),
+        event("c1", v.DeleteQueue(queue="q"), DONE, 4, 5),
     ]
     assert [[0, 2, 3, 4], [1]] == parts(events)
-    everything = event("c2", ListQueues(), Listed(names=("other",)), 6, 7)
+    everything = event("c2", v.ListQueues(), v.Listed(names=("other",)), 6, 7)
     assert [[0, 1, 2, 3, 4, 5]] == parts([*events, everything])
 
 
@@ -133,10 +120,12 @@ def test_the_replay_reads_events_by_their_calls() -> None:
         event("c1", CREATE, DONE, 0, 1),
         event("c1", SEND, DONE, 10, 20),
         event("c1", RECEIVE, received("m"), 50, 60),
-        event("c2", RECEIVE, Empty(), 15, 70),
-        event("c1", RECEIVE, Empty(), 55, 75),
+        event("c2", RECEIVE, v.Empty(), 15, 70),
+        event("c1", RECEIVE, v.Empty(), 55, 75),
     ]
-    found = judged([*events[:3], event("c2", RECEIVE, Empty(), 5, 19), *events[3:]], PROFILE, REAL)
+    found = judged(
+        [*events[:3], event("c2", RECEIVE, v.Empty(), 5, 19), *events[3:]], PROFILE, REAL
+    )
     assert (None, "") == (found.violation, found.exhausted)
     assert [0, 3, 4, 1, 2, 5] == list(found.order)
 
@@ -145,13 +134,13 @@ def test_a_list_of_all_entities_hides_no_violation(monkeypatch: pytest.MonkeyPat
     """With it the events are one part, which may be too much to judge."""
     whole = overlap.judged_part
 
-    def tired(events: Sequence[Event], *terms: Any) -> Judged:
-        if any(isinstance(one.command, ListQueues) for one in events):
+    def tired(events: Sequence[v.Event], *terms: Any) -> Judged:
+        if any(isinstance(one.command, v.ListQueues) for one in events):
             return Judged(evidence=Counter(), exhausted="too many orders")
         return whole(events, *terms)
 
     monkeypatch.setattr(overlap, "judged_part", tired)
-    listed = event("c3", ListQueues(), Listed(names=("q",)), 2, 3)
+    listed = event("c3", v.ListQueues(), v.Listed(names=("q",)), 2, 3)
     events = history(sent=(10, 30), empty=(31, 40))
     events.insert(1, listed)
     found = judged(events, PROFILE, REAL)

@@ -12,6 +12,7 @@ import attrs
 import pytest
 from corrupting import CORRUPTIONS, History
 
+from busproof import vocabulary as v
 from busproof.adapters.faults import adapter_of
 from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
@@ -26,20 +27,6 @@ from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load
-from busproof.vocabulary.commands import AdvanceClock, ListQueues, ListTopics
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import (
-    Empty,
-    Event,
-    Outcome,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Renewed,
-)
-from busproof.vocabulary.profile import Profile, namespace_of, profile_for
-from busproof.vocabulary.values import Clock, Error, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = 1_000 if FULL else 12
@@ -55,20 +42,20 @@ FEW = 0.1
 MOST_UNDECIDED = {"round-robin": FEW, "random": 0.25, "hostile": 0.4}
 """Shares of judgements that may have no verdict; where clients die, lost answers fit many ways."""
 IDLE = Habits()
-REAL = Observability(clock=Clock.REAL)
-NO_ROOM = Refused(error=Error.QUOTA_EXCEEDED)
+REAL = v.Observability(clock=v.Clock.REAL)
+NO_ROOM = v.Refused(error=v.Error.QUOTA_EXCEEDED)
 NO_FAULT = "none"
 """The edition that faults are tried in, without one."""
 
 
 @cache
-def profile(partitions: int = 16, fault: str = "") -> Profile:
+def profile(partitions: int = 16, fault: str = "") -> v.Profile:
     catalogue = load()
     if not fault or fault == NO_FAULT:
-        return profile_for(catalogue, partitions=partitions, edition=EDITION if fault else None)
+        return v.profile_for(catalogue, partitions=partitions, edition=EDITION if fault else None)
     rule = catalogue.rule(fault_named(fault).rule)
-    tier, of_namespace = namespace_of(rule.tiers)
-    return profile_for(
+    tier, of_namespace = v.namespace_of(rule.tiers)
+    return v.profile_for(
         catalogue,
         partitions=partitions if of_namespace == 1 else None,
         namespace_partitions=of_namespace,
@@ -80,12 +67,12 @@ def profile(partitions: int = 16, fault: str = "") -> Profile:
 
 def history(
     seed: int, policy: str, clients: int, connections: int | None, habits: Habits = IDLE
-) -> list[Event]:
+) -> list[v.Event]:
     adapter = ModelAdapter(policy=policy, seed=seed)
     return work(adapter, profile(), Random(seed), LENGTH, clients, connections, habits)
 
 
-def described(events: list[Event], found: Judged) -> str:
+def described(events: list[v.Event], found: Judged) -> str:
     return "\n".join(event_words(events[index]) for index in found.order[-20:])
 
 
@@ -165,14 +152,14 @@ def test_the_order_that_is_found_keeps_the_times(clients: int) -> None:
                 assert place[one] < place[other]
 
 
-def timed(fault: Mutant) -> list[Event]:
+def timed(fault: Mutant) -> list[v.Event]:
     """The shortest run in which a fault shows, on a real clock: a request every microsecond."""
     bus = adapter_of(fault)
     bus.start(profile(PARTITIONS, fault.id))
     later, virtual, events = 1_000, 0, []
     for event in play(bus, fault.run):
         later += 1
-        if isinstance(event.command, AdvanceClock):
+        if isinstance(event.command, v.AdvanceClock):
             virtual += event.command.duration
             continue
         now, outcome = virtual + later, told_later(event.outcome, later)
@@ -182,20 +169,20 @@ def timed(fault: Mutant) -> list[Event]:
     return events
 
 
-def told_later(outcome: Outcome, later: int) -> Outcome:
+def told_later(outcome: v.Outcome, later: int) -> v.Outcome:
     """The answer with its times by a clock that is ahead by so much."""
     match outcome:
-        case Received(message=view):
-            return Received(message=seen_later(view, later))
-        case ReceivedSeveral(messages=views):
-            return ReceivedSeveral(messages=tuple(seen_later(view, later) for view in views))
-        case Renewed(locked_until=int(until)):
-            return Renewed(locked_until=until + later)
+        case v.Received(message=view):
+            return v.Received(message=seen_later(view, later))
+        case v.ReceivedSeveral(messages=views):
+            return v.ReceivedSeveral(messages=tuple(seen_later(view, later) for view in views))
+        case v.Renewed(locked_until=int(until)):
+            return v.Renewed(locked_until=until + later)
         case _:
             return outcome
 
 
-def seen_later(view: MessageView, later: int) -> MessageView:
+def seen_later(view: v.MessageView, later: int) -> v.MessageView:
     if view.locked_until is None:
         return view
     return attrs.evolve(view, locked_until=view.locked_until + later)
@@ -208,7 +195,7 @@ OF_THE_NAMESPACE = ("QUOTA", "PREM", *SIDE_BY_SIDE)
 
 
 @cache
-def beside(library: bool) -> tuple[Event, ...]:
+def beside(library: bool) -> tuple[v.Event, ...]:
     """What four other clients do on other queues, of the same library."""
     adapter = ModelAdapter(library=library)
     return tuple(work(adapter, profile(PARTITIONS, NO_FAULT), Random(1), 120, 4))
@@ -221,12 +208,12 @@ def test_every_fault_is_seen_among_what_others_do(fault: Mutant) -> None:
     What concerns all entities of a namespace, or a tier in which the others' requests mean
     something else, depends on every other request, so that nothing is done beside it.
     """
-    observability = attrs.evolve(adapter_of(fault).declaration.observability, clock=Clock.REAL)
+    observability = attrs.evolve(adapter_of(fault).declaration.observability, clock=v.Clock.REAL)
     asked = fault.run
     crowded = len(asked) >= 100
     held_to = profile(PARTITIONS, fault.id)
-    of_all = fault.rule.startswith(OF_THE_NAMESPACE) or held_to.tier is Tier.PREMIUM
-    alone = crowded or ListQueues() in asked or ListTopics() in asked or of_all
+    of_all = fault.rule.startswith(OF_THE_NAMESPACE) or held_to.tier is v.Tier.PREMIUM
+    alone = crowded or v.ListQueues() in asked or v.ListTopics() in asked or of_all
     noise = () if alone else beside(observability.assigns_message_ids)
     events = sorted([*timed(fault), *noise], key=lambda event: event.called)
     found = judged(events, held_to, observability)
@@ -242,10 +229,10 @@ def test_every_fault_is_seen_among_what_others_do(fault: Mutant) -> None:
         assert {"tester"} == {events[index].client for index in found.order}
 
 
-def corrupted(kind: str, clients: int) -> list[tuple[list[Event], int]]:
+def corrupted(kind: str, clients: int) -> list[tuple[list[v.Event], int]]:
     """Histories with one event changed in this way; several if that is possible."""
     rule_needs_one_connection = kind == "withheld"
-    found: list[tuple[list[Event], int]] = []
+    found: list[tuple[list[v.Event], int]] = []
     for seed in range(40):
         events = history(seed, "round-robin", clients, 1 if rule_needs_one_connection else None)
         ways = list(CORRUPTIONS[kind][1](History(events)))
@@ -284,5 +271,5 @@ def test_a_history_that_was_changed_in_one_event_is_accused_of_that_rule(
         assert index in found.order or (kind == "withheld" and _comes_back_empty(events, found))
 
 
-def _comes_back_empty(events: list[Event], found: Judged) -> bool:
-    return isinstance(events[found.order[-1]].outcome, Empty)
+def _comes_back_empty(events: list[v.Event], found: Judged) -> bool:
+    return isinstance(events[found.order[-1]].outcome, v.Empty)

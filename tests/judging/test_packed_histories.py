@@ -6,6 +6,7 @@ import attrs
 import pytest
 import recorded_cases as cases
 
+from busproof import vocabulary as v
 from busproof.history.packed import PackedEvents
 from busproof.history.records import Header, Scenario
 from busproof.judging.applicability import profile_of
@@ -13,9 +14,6 @@ from busproof.judging.linearization import overlap
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.scenario_result import Checker
 from busproof.spec import load
-from busproof.vocabulary import CreateQueue, Done, Event, Message, Send
-from busproof.vocabulary.observability import observability_from
-from busproof.vocabulary.values import Clock
 
 NOTHING = Judged(evidence=Counter())
 
@@ -31,11 +29,14 @@ def histories() -> list[cases.Case]:
 
 @pytest.mark.parametrize("times", [(0, 2, 4), (0, 4, 2)], ids=["as-recorded", "in-another"])
 def test_order_is_held_only_if_it_is_not_the_recorded_one(times: tuple[int, ...]) -> None:
-    header = attrs.evolve(cases.header(), clock=Clock.REAL)
-    observability = observability_from(Clock.REAL, 0, ())
-    commands = (CreateQueue(queue="q"), *(Send(queue="q", message=Message(body=b)) for b in "ab"))
+    header = attrs.evolve(cases.header(), clock=v.Clock.REAL)
+    observability = v.observability_from(v.Clock.REAL, 0, ())
+    commands = (
+        v.CreateQueue(queue="q"),
+        *(v.Send(queue="q", message=v.Message(body=b)) for b in "ab"),
+    )
     events = [
-        Event(command=command, outcome=Done(), called=at, returned=at + 1)
+        v.Event(command=command, outcome=v.Done(), called=at, returned=at + 1)
         for command, at in zip(commands, times, strict=True)
     ]
     order = judged_part(events, profile_of(load(), header), observability).order
@@ -47,16 +48,16 @@ def test_history_of_one_part_is_judged_without_a_copy(monkeypatch: pytest.Monkey
     """A copy would hold all events as objects."""
     seen = []
     monkeypatch.setattr(overlap, "judged_part", lambda events, *_: seen.append(events) or NOTHING)
-    events = [Event(command=CreateQueue(queue="q"), outcome=Done())]
-    observability = observability_from(Clock.REAL, 0, ())
+    events = [v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())]
+    observability = v.observability_from(v.Clock.REAL, 0, ())
     assert judged(events, profile_of(load(), cases.header()), observability) is NOTHING
     assert seen[0] is events
 
 
-@pytest.mark.parametrize("clock", Clock)
+@pytest.mark.parametrize("clock", v.Clock)
 @pytest.mark.parametrize("witnessed", [True, False], ids=["witnessed", "without"])
 def test_compressed_events_have_the_verdicts_of_all_at_once(
-    histories: list[cases.Case], clock: Clock, witnessed: bool, monkeypatch: pytest.MonkeyPatch
+    histories: list[cases.Case], clock: v.Clock, witnessed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     header: Header = attrs.evolve(cases.header(), clock=clock)
     checker = Checker(header, load())

@@ -7,6 +7,7 @@ import pytest
 from exploring import explored
 from recorded import DONE, received
 
+from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.history.records import Oracle
 from busproof.history.replay import RecordedCommand, commands_of
@@ -14,24 +15,9 @@ from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import minimised, off_the_wire
 from busproof.judging.simplifying import MOST_COPIED, Spent, simplified
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    Command,
-    Complete,
-    CreateQueue,
-    Peek,
-    Receive,
-    RenewLock,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Empty, Event, Outcome, Peeked, Refused, Renewed
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Error
 
-PROFILE = Profile(edition="de-2021-04")
-LOCK_LOST = Refused(error=Error.LOCK_LOST)
+PROFILE = v.Profile(edition="de-2021-04")
+LOCK_LOST = v.Refused(error=v.Error.LOCK_LOST)
 
 
 @pytest.mark.parametrize("needed", [(3,), (0, 99), (7, 8, 50), tuple(range(0, 100, 9))])
@@ -72,10 +58,10 @@ def asked(number: int, command: object, connection: str = "c1") -> RecordedComma
 
 def test_unneeded_parts_of_commands_become_defaults() -> None:
     """Settings, properties of messages, the second connection."""
-    message = Message(body="m1", message_id="x", partition_key="a", session_id="a")
+    message = v.Message(body="m1", message_id="x", partition_key="a", session_id="a")
     commands = (
-        asked(1, CreateQueue(queue="q", lock_duration=5, max_delivery_count=2)),
-        asked(2, Send(queue="q", message=message, timeout=10), "c2"),
+        asked(1, v.CreateQueue(queue="q", lock_duration=5, max_delivery_count=2)),
+        asked(2, v.Send(queue="q", message=message, timeout=10), "c2"),
     )
 
     def fails(candidate: Sequence[RecordedCommand]) -> bool:
@@ -84,53 +70,57 @@ def test_unneeded_parts_of_commands_become_defaults() -> None:
 
     plain = simplified(commands, fails)
     assert plain == (
-        asked(1, CreateQueue(queue="q", max_delivery_count=2)),
-        asked(2, Send(queue="q", message=Message(body="m1", session_id="a"))),
+        asked(1, v.CreateQueue(queue="q", max_delivery_count=2)),
+        asked(2, v.Send(queue="q", message=v.Message(body="m1", session_id="a"))),
     )
 
 
 def test_events_that_the_judge_does_not_need_are_left_out() -> None:
     """With nobody asked again."""
     events = [
-        Event(command=CreateQueue(queue="other"), outcome=DONE),
-        Event(command=CreateQueue(queue="q"), outcome=DONE),
-        Event(command=Send(queue="other", message=Message(body="m0")), outcome=DONE),
-        Event(command=Send(queue="q", message=Message(body="m1")), outcome=DONE),
-        Event(command=Receive(queue="other"), outcome=received("m0")),
-        Event(command=Receive(queue="q"), outcome=Empty()),
+        v.Event(command=v.CreateQueue(queue="other"), outcome=DONE),
+        v.Event(command=v.CreateQueue(queue="q"), outcome=DONE),
+        v.Event(command=v.Send(queue="other", message=v.Message(body="m0")), outcome=DONE),
+        v.Event(command=v.Send(queue="q", message=v.Message(body="m1")), outcome=DONE),
+        v.Event(command=v.Receive(queue="other"), outcome=received("m0")),
+        v.Event(command=v.Receive(queue="q"), outcome=v.Empty()),
     ]
-    observability = Observability(partitions=False, witness=False)
+    observability = v.Observability(partitions=False, witness=False)
     needed = off_the_wire(events, "LIFE-09", PROFILE, observability, Oracle.CLIENT)
     assert (events[1], events[3], events[5]) == needed
 
 
 def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
     """What came after it is as much earlier, the ends of locks among it."""
-    lock, idle = 30 * MICROSECONDS, 40 * MICROSECONDS
+    lock, idle = 30 * v.MICROSECONDS, 40 * v.MICROSECONDS
 
-    def at(moment: int, command: Command, outcome: Outcome) -> Event:
-        return Event(command=command, outcome=outcome, called=moment, returned=moment)
+    def at(moment: int, command: v.Command, outcome: v.Outcome) -> v.Event:
+        return v.Event(command=command, outcome=outcome, called=moment, returned=moment)
 
-    def story(now: int) -> list[Event]:
+    def story(now: int) -> list[v.Event]:
         first = received("m1", lock_token="t", locked_until=now + lock)
-        seen = Peeked(messages=(attrs.evolve(first.message, lock_token=None, locked_until=None),))
-        half = AdvanceClock(duration=lock // 2)
+        seen = v.Peeked(messages=(attrs.evolve(first.message, lock_token=None, locked_until=None),))
+        half = v.AdvanceClock(duration=lock // 2)
         until = now + lock // 2 + lock
         return [
-            at(now, Send(queue="q", message=Message(body="m1")), DONE),
-            at(now, Receive(queue="q"), first),
+            at(now, v.Send(queue="q", message=v.Message(body="m1")), DONE),
+            at(now, v.Receive(queue="q"), first),
             at(now, half, DONE),
-            at(now + lock // 2, RenewLock(queue="q", lock_token="t"), Renewed(locked_until=until)),
+            at(
+                now + lock // 2,
+                v.RenewLock(queue="q", lock_token="t"),
+                v.Renewed(locked_until=until),
+            ),
             at(now + lock // 2, half, DONE),
-            at(now + lock, Peek(queue="q"), seen),
-            at(now + lock, Complete(queue="q", lock_token="t"), LOCK_LOST),
+            at(now + lock, v.Peek(queue="q"), seen),
+            at(now + lock, v.Complete(queue="q", lock_token="t"), LOCK_LOST),
         ]
 
-    create = at(0, CreateQueue(queue="q", lock_duration=lock), DONE)
-    events = [create, at(0, AdvanceClock(duration=idle), DONE), *story(idle)]
+    create = at(0, v.CreateQueue(queue="q", lock_duration=lock), DONE)
+    events = [create, at(0, v.AdvanceClock(duration=idle), DONE), *story(idle)]
     kept = [place for place in range(len(events)) if place != 1]
     assert (create, *story(0)) == without_waiting(events, kept)
-    observability = Observability(partitions=False, witness=False)
+    observability = v.Observability(partitions=False, witness=False)
     needed = off_the_wire(events, "LIFE-06", PROFILE, observability, Oracle.CLIENT)
     assert (create, *story(0)[:2], at(0, events[-1].command, LOCK_LOST)) == needed
 
@@ -145,21 +135,21 @@ def test_shrunk_violation_is_a_violation_of_the_same_rule() -> None:
 def test_commands_are_numbered_anew_and_still_refer_to_each_other() -> None:
     """After some were left out."""
     events = [
-        Event(command=CreateQueue(queue="q"), outcome=DONE),
-        Event(command=Peek(queue="q"), outcome=DONE),
-        Event(command=Receive(queue="q"), outcome=received("m", lock_token="t")),
+        v.Event(command=v.CreateQueue(queue="q"), outcome=DONE),
+        v.Event(command=v.Peek(queue="q"), outcome=DONE),
+        v.Event(command=v.Receive(queue="q"), outcome=received("m", lock_token="t")),
     ]
-    judge = Judge(PROFILE, Observability())
+    judge = Judge(PROFILE, v.Observability())
     assert judge.saw(events[0]) is None
     assert [1, 2, 3] == [each.number for each in commands_of(events)]
 
 
 def test_names_become_short_and_stay_different() -> None:
     commands = (
-        asked(1, CreateQueue(queue="orders")),
-        asked(2, CreateQueue(queue="parcels", forward_to="orders")),
-        asked(3, Send(queue="orders", message=Message(body="first", session_id="blue"))),
-        asked(4, Receive(queue="parcels/$deadletterqueue")),
+        asked(1, v.CreateQueue(queue="orders")),
+        asked(2, v.CreateQueue(queue="parcels", forward_to="orders")),
+        asked(3, v.Send(queue="orders", message=v.Message(body="first", session_id="blue"))),
+        asked(4, v.Receive(queue="parcels/$deadletterqueue")),
     )
 
     def fails(candidate: Sequence[RecordedCommand]) -> bool:
@@ -172,18 +162,18 @@ def test_names_become_short_and_stay_different() -> None:
 
     found = [recorded.command for recorded in simplified(commands, fails)]
     assert found == [
-        CreateQueue(queue="q"),
-        CreateQueue(queue="q2", forward_to="q"),
-        Send(queue="q", message=Message(body="m1", session_id="a")),
-        Receive(queue="q2/$deadletterqueue"),
+        v.CreateQueue(queue="q"),
+        v.CreateQueue(queue="q2", forward_to="q"),
+        v.Send(queue="q", message=v.Message(body="m1", session_id="a")),
+        v.Receive(queue="q2/$deadletterqueue"),
     ]
 
 
 def test_numbers_and_texts_become_as_small_as_they_can() -> None:
-    message = Message(body="m1", subject="a long subject", properties={"n": 5, "other": "x"})
+    message = v.Message(body="m1", subject="a long subject", properties={"n": 5, "other": "x"})
     commands = (
-        asked(1, Send(queue="q", message=message, timeout=90 * MICROSECONDS)),
-        asked(2, AdvanceClock(duration=86_400 * MICROSECONDS)),
+        asked(1, v.Send(queue="q", message=message, timeout=90 * v.MICROSECONDS)),
+        asked(2, v.AdvanceClock(duration=86_400 * v.MICROSECONDS)),
     )
 
     def fails(candidate: Sequence[RecordedCommand]) -> bool:
@@ -191,20 +181,20 @@ def test_numbers_and_texts_become_as_small_as_they_can() -> None:
         return bool(
             len(send.message.subject or "") >= 4
             and "n" in send.message.properties
-            and wait.duration >= 30 * MICROSECONDS
+            and wait.duration >= 30 * v.MICROSECONDS
         )
 
     found = [recorded.command for recorded in simplified(commands, fails)]
     assert found == [
-        Send(queue="q", message=Message(body="m1", subject="a lo", properties={"n": 0})),
-        AdvanceClock(duration=30 * MICROSECONDS),
+        v.Send(queue="q", message=v.Message(body="m1", subject="a lo", properties={"n": 0})),
+        v.AdvanceClock(duration=30 * v.MICROSECONDS),
     ]
 
 
 def test_simplifying_of_very_many_commands_ends_soon() -> None:
     """Each attempt copies all commands; a failure of 5,000 took minutes."""
     many = tuple(
-        RecordedCommand(number=number, command=CreateQueue(queue=f"queue-{number}", max_size=2))
+        RecordedCommand(number=number, command=v.CreateQueue(queue=f"queue-{number}", max_size=2))
         for number in range(1, 2_001)
     )
     tried: list[int] = []

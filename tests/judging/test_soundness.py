@@ -23,9 +23,6 @@ from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.spec import load
 from busproof.steps.source_sequences import SourceSequences
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEQUENCES = {"hostile": 6000, "random": 2000, "round-robin": 2000}
@@ -49,7 +46,7 @@ AT_ONCE = 16 if FULL else 1
 
 def accusations(adapter: v.Adapter, seed: int, sequences: int, share: float = 0.001) -> list[str]:
     """What the oracles object to in an exploration."""
-    profile = profile_for(load(), partitions=(16, 3, 4, 2)[seed % 4])
+    profile = v.profile_for(load(), partitions=(16, 3, 4, 2)[seed % 4])
     found = explored(adapter, seed=seed, profile=profile, sequences=sequences, rules=sequences)
     assert sequences == len(found.sequences)
     said = [accusation(found, each, oracle) for each in found.sequences for oracle in Oracle]
@@ -81,7 +78,7 @@ def test_the_model_is_never_accused_by_either_oracle(policy: str, shard: int) ->
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_path: Path) -> None:
     """None is accused, and the judge gives up on none: each would make a run end with an error."""
-    tier = (Tier.STANDARD, Tier.PREMIUM)[shard % 2]
+    tier = (v.Tier.STANDARD, v.Tier.PREMIUM)[shard % 2]
     record(Request(only="features", tier=tier), tmp_path, lambda _: None)
     sources = SourceSequences()
     for scenario in files.load(tmp_path / HISTORY).scenarios:
@@ -95,7 +92,7 @@ def test_whole_explorations_of_the_model_pass_every_sequence(shard: int, tmp_pat
         records: list[Record] = []
         explore(
             adapter,
-            terms_of(adapter, profile_for(load(), tier=tier)),
+            terms_of(adapter, v.profile_for(load(), tier=tier)),
             size=size,
             start=seed,
             sources=sources.sequences,
@@ -134,7 +131,7 @@ class OfShortWaits(Exploration):
     """Exploration that waits for locks of 20 ms, but not for messages that live for seconds."""
 
     def waits(self, duration: int) -> None:
-        if duration <= MICROSECONDS:
+        if duration <= v.MICROSECONDS:
             super().waits(duration)
 
 
@@ -142,8 +139,8 @@ def real_accusations(
     policy: str, sequences: int, waiting: float, seed: int, share: float = 0.001
 ) -> list[str]:
     """What the oracles object to in an exploration on a real clock."""
-    adapter = ModelAdapter(policy=policy, clock=Clock.REAL, seed=seed)
-    profile = profile_for(load(), partitions=4)
+    adapter = ModelAdapter(policy=policy, clock=v.Clock.REAL, seed=seed)
+    profile = v.profile_for(load(), partitions=4)
     found = explored(
         adapter,
         seed=seed,
@@ -165,7 +162,7 @@ def real_accusations(
     )
 
 
-def objection(events: Sequence[Event], found: Judged) -> str:
+def objection(events: Sequence[v.Event], found: Judged) -> str:
     """What was objected to, with all that shows it: nothing of it can be repeated."""
     if found.violation is None:
         return found.exhausted or ""
@@ -174,18 +171,18 @@ def objection(events: Sequence[Event], found: Judged) -> str:
     return "\n".join([f"{found.violation.rules}", *lines])
 
 
-def held_to() -> Iterator[Profile]:
+def held_to() -> Iterator[v.Profile]:
     """Every edition, every tier, and every reading that is not the default."""
     catalogue = load()
     for edition in catalogue.editions:
-        yield profile_for(catalogue, edition=edition.id, partitions=3)
-    for tier in Tier:
-        yield profile_for(catalogue, tier=tier, partitions=3)
+        yield v.profile_for(catalogue, edition=edition.id, partitions=3)
+    for tier in v.Tier:
+        yield v.profile_for(catalogue, tier=tier, partitions=3)
     for ambiguity in catalogue.ambiguities:
         for reading in ambiguity.choices:
             if reading != ambiguity.default:
                 readings = {ambiguity.id: reading}
-                yield profile_for(catalogue, readings=readings, partitions=3)
+                yield v.profile_for(catalogue, readings=readings, partitions=3)
 
 
 @pytest.mark.slow

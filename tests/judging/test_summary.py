@@ -9,6 +9,7 @@ import attrs
 import pytest
 import recorded_cases as cases
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, Counterexample, Verdict
 from busproof.history.records import (
     AGAIN,
@@ -28,10 +29,6 @@ from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view
 from busproof.spec import load
-from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Event, Outcome, Received
-from busproof.vocabulary.profile import profile_for
 
 FAILED = Ended(
     verdict=ScenarioVerdict.FAILED,
@@ -140,14 +137,18 @@ def test_a_part_that_cannot_be_read_keeps_its_scenario_from_being_judged(
     assert 1 == summary.scenarios
 
 
-def wrong(queue: str, at: int, sends: int) -> list[Event]:
+def wrong(queue: str, at: int, sends: int) -> list[v.Event]:
     """A queue that gives what nobody sent, after some sends."""
-    asked: list[tuple[Command, Outcome]] = [(CreateQueue(queue=queue), Done())]
-    asked += [(Send(queue=queue, message=Message(body=f"m{n}")), Done()) for n in range(sends)]
-    given = MessageView(body="never sent", sequence_number=1)
-    asked.append((Receive(queue=queue), Received(message=given)))
+    asked: list[tuple[v.Command, v.Outcome]] = [(v.CreateQueue(queue=queue), v.Done())]
+    asked += [
+        (v.Send(queue=queue, message=v.Message(body=f"m{n}")), v.Done()) for n in range(sends)
+    ]
+    given = v.MessageView(body="never sent", sequence_number=1)
+    asked.append((v.Receive(queue=queue), v.Received(message=given)))
     return [
-        Event(client=queue, connection=queue, called=at + n, returned=at + n, command=c, outcome=o)
+        v.Event(
+            client=queue, connection=queue, called=at + n, returned=at + n, command=c, outcome=o
+        )
         for n, (c, o) in enumerate(asked)
     ]
 
@@ -193,7 +194,7 @@ def test_a_part_without_a_verdict_leaves_the_whole_without_one() -> None:
 
 def test_a_recorded_default_that_has_moved_since_keeps_no_history_from_being_judged() -> None:
     """SESSION-KEPT is on record only, and a run of another day may have had another default."""
-    recorded = profile_for(load())
+    recorded = v.profile_for(load())
     before = attrs.evolve(recorded, readings=recorded.readings.set("SESSION-KEPT", "kept"))
     header = Header(profile=before)
     assert profile_of(load(), header).readings["SESSION-KEPT"] == "ends"

@@ -16,9 +16,6 @@ from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.mutant import AMQP, HTTP
 from busproof.mutants.runs import PARTITIONS, Run, play
 from busproof.spec import Catalogue, load
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile, namespace_of, profile_for
-from busproof.vocabulary.values import RuleId
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 EDITION = "cs-2020-12"
@@ -47,10 +44,10 @@ def catalogue() -> Catalogue:
     return load()
 
 
-def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
+def profile_of(catalogue: Catalogue, mutant: Mutant) -> v.Profile:
     rule = catalogue.rule(mutant.rule)
-    tier, partitions = namespace_of(rule.tiers)
-    return profile_for(
+    tier, partitions = v.namespace_of(rule.tiers)
+    return v.profile_for(
         catalogue,
         edition=EDITION if EDITION in rule.editions else rule.editions[-1],
         tier=tier,
@@ -60,7 +57,7 @@ def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
     )
 
 
-def broken(bus: v.Adapter, profile: Profile, run: Run) -> tuple[RuleId, ...] | Ended:
+def broken(bus: v.Adapter, profile: v.Profile, run: Run) -> tuple[v.RuleId, ...] | Ended:
     """The rules that the first event breaks which no execution explains, or how judging ends."""
     events = playing(bus, profile, run)
     seen = bus.declaration.observability
@@ -100,7 +97,7 @@ def test_every_fault_is_seen_and_charged_to_its_rule(family: str, catalogue: Cat
     assert [] == wrong
 
 
-def complaints(mutant: Mutant, profile: Profile) -> Iterator[str]:
+def complaints(mutant: Mutant, profile: v.Profile) -> Iterator[str]:
     """Yield what is wrong with a mutant or with what the judge makes of it."""
     run = mutant.run
     if broken(find(conforming(mutant), timeout=1), profile, run) is not Ended.EXPLAINED:
@@ -114,7 +111,7 @@ def complaints(mutant: Mutant, profile: Profile) -> Iterator[str]:
     yield from complaints_when_started_again(mutant, profile)
 
 
-def complaints_when_started_again(mutant: Mutant, profile: Profile) -> Iterator[str]:
+def complaints_when_started_again(mutant: Mutant, profile: v.Profile) -> Iterator[str]:
     """Yield what of one scenario is left in the next."""
     bus = adapter_of(mutant)
     once = [event.outcome for event in playing(bus, profile, mutant.run)]
@@ -122,7 +119,7 @@ def complaints_when_started_again(mutant: Mutant, profile: Profile) -> Iterator[
         yield "answers otherwise when it is started again"
 
 
-def playing(bus: v.Adapter, profile: Profile, run: Run) -> list[Event]:
+def playing(bus: v.Adapter, profile: v.Profile, run: Run) -> list[v.Event]:
     bus.start(profile)
     events = list(play(bus, run))
     bus.stop()

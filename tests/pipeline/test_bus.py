@@ -16,39 +16,22 @@ from busproof.history.codec import union_of
 from busproof.pipeline.bus.bulk import answer_sequences
 from busproof.pipeline.bus.folding import COMMANDS, fold_requests
 from busproof.spec import load
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    BeginTransaction,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Defer,
-    ListQueues,
-    Receive,
-    ReceiveDeferred,
-    Send,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Listed, Received, ReceivedSeveral, Refused
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import MICROSECONDS, Error
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 MOST_TEXT = 45_000
 """Characters of the largest expression; a value that is repeated and not bound doubles it."""
 
-SEQUENCE: list[Command] = [
-    CreateQueue(queue="q"),
-    BeginTransaction(transaction="t"),
-    Send(queue="q", message=Message(body="a", partition_key="k"), transaction="t"),
-    Send(queue="q", message=Message(body="b", partition_key="other"), transaction="t"),
-    Receive(queue="q"),
-    CommitTransaction(transaction="t"),
-    Receive(queue="q"),
-    Receive(queue="q"),
-    AdvanceClock(duration=61 * MICROSECONDS),
-    Receive(queue="q"),
+SEQUENCE: list[v.Command] = [
+    v.CreateQueue(queue="q"),
+    v.BeginTransaction(transaction="t"),
+    v.Send(queue="q", message=v.Message(body="a", partition_key="k"), transaction="t"),
+    v.Send(queue="q", message=v.Message(body="b", partition_key="other"), transaction="t"),
+    v.Receive(queue="q"),
+    v.CommitTransaction(transaction="t"),
+    v.Receive(queue="q"),
+    v.Receive(queue="q"),
+    v.AdvanceClock(duration=61 * v.MICROSECONDS),
+    v.Receive(queue="q"),
 ]
 ANSWERS = ["Done", "Done", "Done", "Refused", "Empty", "Done", "Received", "Empty", "Done"]
 """Of all but the last of these commands, by the documents."""
@@ -78,7 +61,7 @@ def started(spark: SparkSession) -> Iterator[SparkAdapter]:
 @pytest.fixture
 def adapter(started: SparkAdapter) -> Iterator[SparkAdapter]:
     """With an empty namespace."""
-    started.start(profile_for(load()))
+    started.start(v.profile_for(load()))
     yield started
     started.stop()
 
@@ -92,7 +75,7 @@ UNCOVERED = (
 
 def test_every_command_is_covered_but_a_few() -> None:
     """Those about subscription rules, several locks, and the management of topics."""
-    commands = union_of(Command)
+    commands = union_of(v.Command)
     assert commands is not None
     assert set(UNCOVERED) == set(commands.members) - set(COMMANDS)
 
@@ -106,7 +89,7 @@ def test_nothing_of_the_plan_is_python(
     adapter: SparkAdapter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of the one plan that answers all commands."""
-    assert Done() == adapter.do(CreateQueue(queue="q"), "c1").outcome
+    assert v.Done() == adapter.do(v.CreateQueue(queue="q"), "c1").outcome
     assert adapter._one is not None
     adapter._one.explain("extended")
     explained = capsys.readouterr().out
@@ -116,22 +99,24 @@ def test_nothing_of_the_plan_is_python(
 
 def test_settlement_names_the_lock_that_spark_gave(adapter: SparkAdapter) -> None:
     """LIFE-03: of one message, and of one among several."""
-    adapter.do(CreateQueue(queue="q"), "c1")
+    adapter.do(v.CreateQueue(queue="q"), "c1")
     numbers = []
     for body in "abc":
-        adapter.do(Send(queue="q", message=Message(body=body, partition_key="k")), "c1")
+        adapter.do(v.Send(queue="q", message=v.Message(body=body, partition_key="k")), "c1")
     for _ in "ab":
-        received = adapter.do(Receive(queue="q"), "c1").outcome
-        assert isinstance(received, Received)
+        received = adapter.do(v.Receive(queue="q"), "c1").outcome
+        assert isinstance(received, v.Received)
         numbers.append(received.message.sequence_number or 0)
         token = received.message.lock_token or ""
-        assert Done() == adapter.do(Defer(queue="q", lock_token=token), "c1").outcome
-    several = adapter.do(ReceiveDeferred(queue="q", sequence_numbers=tuple(numbers)), "c1").outcome
-    assert isinstance(several, ReceivedSeveral)
+        assert v.Done() == adapter.do(v.Defer(queue="q", lock_token=token), "c1").outcome
+    several = adapter.do(
+        v.ReceiveDeferred(queue="q", sequence_numbers=tuple(numbers)), "c1"
+    ).outcome
+    assert isinstance(several, v.ReceivedSeveral)
     token = several.messages[1].lock_token or ""
-    assert Done() == adapter.do(Complete(queue="q", lock_token=token), "c1").outcome
-    lost = adapter.do(Complete(queue="q", lock_token=token), "c1").outcome
-    assert Refused(error=Error.LOCK_LOST) == lost
+    assert v.Done() == adapter.do(v.Complete(queue="q", lock_token=token), "c1").outcome
+    lost = adapter.do(v.Complete(queue="q", lock_token=token), "c1").outcome
+    assert v.Refused(error=v.Error.LOCK_LOST) == lost
 
 
 def test_rehearsed_commands_are_folded_before_they_come(
@@ -149,7 +134,7 @@ def test_rehearsed_commands_are_folded_before_they_come(
     monkeypatch.setattr(rehearsed, "_fold_one", lambda _, asked: folded_later.append(len(asked)))
     assert [*ANSWERS, "Received"] == played == _played(rehearsed, SEQUENCE)
     assert [] == folded_later
-    rehearsed.start(profile_for(load()))
+    rehearsed.start(v.profile_for(load()))
     rehearsed.hear(SEQUENCE, "c1")
     assert [] == folded_later
     rehearsed.do(SEQUENCE[0], "c1")
@@ -158,8 +143,8 @@ def test_rehearsed_commands_are_folded_before_they_come(
     assert [2] == folded_later
 
 
-def _played(adapter: v.Adapter, commands: list[Command]) -> list[str]:
-    adapter.start(profile_for(load()))
+def _played(adapter: v.Adapter, commands: list[v.Command]) -> list[str]:
+    adapter.start(v.profile_for(load()))
     outcomes = [adapter.do(each, "c1").outcome for each in commands]
     adapter.stop()
     return [type(each).__name__ for each in outcomes]
@@ -170,20 +155,20 @@ def test_announced_commands_that_are_not_asked_have_no_effect(
     adapter: SparkAdapter, place: int
 ) -> None:
     """Whatever is asked in its place; what was asked of it has had its effect, once."""
-    heard = [CreateQueue(queue=name) for name in "aba"]
+    heard = [v.CreateQueue(queue=name) for name in "aba"]
     adapter.hear(heard, "c1")
     outcomes = [adapter.do(each, "c1").outcome for each in heard[:place]]
-    assert [Done(), Done(), Refused(error=Error.ALREADY_EXISTS)][:place] == outcomes
-    adapter.hear([CreateQueue(queue="c")], "c1")
-    assert Listed(names=("a", "b")[:place]) == adapter.do(ListQueues(), "c1").outcome
-    assert Done() == adapter.do(CreateQueue(queue="b" if place < 2 else "c"), "c1").outcome
+    assert [v.Done(), v.Done(), v.Refused(error=v.Error.ALREADY_EXISTS)][:place] == outcomes
+    adapter.hear([v.CreateQueue(queue="c")], "c1")
+    assert v.Listed(names=("a", "b")[:place]) == adapter.do(v.ListQueues(), "c1").outcome
+    assert v.Done() == adapter.do(v.CreateQueue(queue="b" if place < 2 else "c"), "c1").outcome
 
 
 def test_a_key_keeps_its_partition_and_the_rest_take_turns(adapter: SparkAdapter) -> None:
     """KEY-02, KEY-14: as the witness has it."""
-    adapter.do(CreateQueue(queue="q"), "c1")
-    keyed = [Send(queue="q", message=Message(body=b, partition_key="k")) for b in "ab"]
-    free = [Send(queue="q", message=Message(body=b)) for b in "cd"]
+    adapter.do(v.CreateQueue(queue="q"), "c1")
+    keyed = [v.Send(queue="q", message=v.Message(body=b, partition_key="k")) for b in "ab"]
+    free = [v.Send(queue="q", message=v.Message(body=b)) for b in "cd"]
     taken = [adapter.do(each, "c1").witness for each in (*keyed, *free)]
     partitions = [-1 if each is None else each.partition for each in taken]
     assert partitions[0] == partitions[1]
@@ -192,17 +177,17 @@ def test_a_key_keeps_its_partition_and_the_rest_take_turns(adapter: SparkAdapter
 
 def test_keys_that_differ_are_refused(adapter: SparkAdapter) -> None:
     """KEY-08."""
-    adapter.do(CreateQueue(queue="q"), "c1")
-    message = Message(body="a", session_id="s", partition_key="k")
-    refusal = Refused(error=Error.INVALID_OPERATION)
-    assert refusal == adapter.do(Send(queue="q", message=message), "c1").outcome
-    assert Empty() == adapter.do(Receive(queue="q"), "c1").outcome
+    adapter.do(v.CreateQueue(queue="q"), "c1")
+    message = v.Message(body="a", session_id="s", partition_key="k")
+    refusal = v.Refused(error=v.Error.INVALID_OPERATION)
+    assert refusal == adapter.do(v.Send(queue="q", message=message), "c1").outcome
+    assert v.Empty() == adapter.do(v.Receive(queue="q"), "c1").outcome
 
 
 def test_properties_come_back_with_their_types(adapter: SparkAdapter) -> None:
-    adapter.do(CreateQueue(queue="q"), "c1")
-    message = Message(body="a", properties={"n": 1, "text": "1", "yes": True})
-    assert Done() == adapter.do(Send(queue="q", message=message), "c1").outcome
-    received = adapter.do(Receive(queue="q"), "c1").outcome
-    assert isinstance(received, Received)
+    adapter.do(v.CreateQueue(queue="q"), "c1")
+    message = v.Message(body="a", properties={"n": 1, "text": "1", "yes": True})
+    assert v.Done() == adapter.do(v.Send(queue="q", message=message), "c1").outcome
+    received = adapter.do(v.Receive(queue="q"), "c1").outcome
+    assert isinstance(received, v.Received)
     assert message.properties == received.message.properties

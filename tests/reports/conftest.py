@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from busproof import spec
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -12,10 +13,6 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.vocabulary.commands import CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Event, Received, Refused, Witness
-from busproof.vocabulary.values import Error
 
 NO_TRANSACTIONS = "capability: transactions"
 
@@ -26,25 +23,25 @@ def catalogue() -> spec.Catalogue:
 
 
 @pytest.fixture
-def events() -> tuple[Event, ...]:
-    view = MessageView(
+def events() -> tuple[v.Event, ...]:
+    view = v.MessageView(
         body="m1",
         session_id="a",
         sequence_number=(3 << 48) + 5,
         lock_token="t1",
     )
-    differing = Message(body="m2", session_id="a", partition_key="b")
+    differing = v.Message(body="m2", session_id="a", partition_key="b")
     return (
-        Event(command=CreateQueue(queue="q"), outcome=Done()),
-        Event(
-            command=Send(queue="q", message=Message(body="m1", session_id="a")),
-            outcome=Done(),
-            witness=Witness(partition=3),
+        v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done()),
+        v.Event(
+            command=v.Send(queue="q", message=v.Message(body="m1", session_id="a")),
+            outcome=v.Done(),
+            witness=v.Witness(partition=3),
         ),
-        Event(command=Receive(queue="q"), outcome=Received(message=view)),
-        Event(
-            command=Send(queue="q", message=differing),
-            outcome=Refused(error=Error.OTHER, detail="odd"),
+        v.Event(command=v.Receive(queue="q"), outcome=v.Received(message=view)),
+        v.Event(
+            command=v.Send(queue="q", message=differing),
+            outcome=v.Refused(error=v.Error.OTHER, detail="odd"),
         ),
     )
 

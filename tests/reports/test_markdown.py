@@ -4,11 +4,9 @@ import attrs
 import pytest
 from markdown_it import MarkdownIt
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, Counterexample, ExitCode, Verdict
 from busproof.reports.markdown import page
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Event
 
 HOSTILE = "a | b `c` *d* _e_ [f](g) <img src=x> # h @i ~~j~~ \\ & \x1b[31m\n\n- k\n| l |"
 
@@ -126,11 +124,11 @@ def test_a_rule_of_another_catalogue_is_reported_without_its_sentence(with_rule,
 
 
 def test_hostile_text_stays_text(with_rule, catalogue) -> None:
-    event = Event(
-        client="`*c*`", command=Send(queue="`", message=Message(body=HOSTILE)), outcome=Done()
+    event = v.Event(
+        client="`*c*`", command=v.Send(queue="`", message=v.Message(body=HOSTILE)), outcome=v.Done()
     )
     example = Counterexample(
-        scenario=HOSTILE, events=(event, Event(**_same(event))), seen=HOSTILE, allowed=(HOSTILE,)
+        scenario=HOSTILE, events=(event, v.Event(**_same(event))), seen=HOSTILE, allowed=(HOSTILE,)
     )
     plain = rendered(page(with_rule("KEY-08", cause="x", counterexample=None), catalogue))
     page_html = rendered(
@@ -143,7 +141,7 @@ def test_hostile_text_stays_text(with_rule, catalogue) -> None:
     assert "\x1b" not in page_html
 
 
-def _same(event: Event) -> dict:
+def _same(event: v.Event) -> dict:
     return {"client": "c1", "command": event.command, "outcome": event.outcome}
 
 

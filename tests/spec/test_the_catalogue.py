@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from busproof import vocabulary as v
 from busproof.model.ambiguities import Reading
 from busproof.spec import Catalogue, Rule, load, terms
 from busproof.spec.client_rules import load_client_rules
 from busproof.spec.reading import parse
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.profile import PARTITIONED_PREMIUM
-from busproof.vocabulary.values import Error, Tier
 
 ROOT = Path(__file__).parents[2]
 
@@ -197,15 +195,15 @@ def test_editions_stand_oldest_first(catalogue: Catalogue) -> None:
 
 
 def test_capabilities_are_those_of_adapters() -> None:
-    assert {capability.value for capability in Capability} == set(terms.CAPABILITIES)
+    assert {capability.value for capability in v.Capability} == set(terms.CAPABILITIES)
 
 
 def test_errors_are_those_of_the_model() -> None:
-    assert {error.value for error in Error} == set(terms.ERRORS)
+    assert {error.value for error in v.Error} == set(terms.ERRORS)
 
 
 def test_tiers_are_those_of_the_model() -> None:
-    assert [*(tier.value for tier in Tier), PARTITIONED_PREMIUM] == list(terms.TIERS)
+    assert [*(tier.value for tier in v.Tier), v.PARTITIONED_PREMIUM] == list(terms.TIERS)
 
 
 def test_every_need_names_capabilities(catalogue: Catalogue) -> None:
@@ -264,12 +262,12 @@ def test_a_partitioned_namespace_keeps_every_rule_that_is_not_of_regular_entitie
         rule.id
         for rule in catalogue.rules
         if {"standard", "premium"} & {*rule.tiers}
-        and PARTITIONED_PREMIUM not in rule.tiers
+        and v.PARTITIONED_PREMIUM not in rule.tiers
         and "regular-queues" not in rule.needs
     }
     assert missing <= NOT_IN_PARTITIONED.keys()
     assert set() == {
-        rule for rule in NOT_IN_PARTITIONED if PARTITIONED_PREMIUM in catalogue.rule(rule).tiers
+        rule for rule in NOT_IN_PARTITIONED if v.PARTITIONED_PREMIUM in catalogue.rule(rule).tiers
     }
 
 

@@ -14,57 +14,21 @@ from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotCo
 from busproof.spec import load
 from busproof.steps.bus import ROUNDS, Bus
 from busproof.steps.stage import verdict_on
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeleteBatch,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    RenewLocks,
-    RollBackTransaction,
-    Send,
-    SendBatch,
-    SettleBatch,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Outcome,
-    Received,
-    Refused,
-    Unsupported,
-)
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import MICROSECONDS, Disposition, Error, ReceiveMode
 
 CATALOGUE = load()
-CREATE = CreateQueue(queue="q")
-SEND = Send(queue="q", message=Message(body="m1"))
-EVERYTHING = frozenset(Capability) - {Capability.CLIENT_LIBRARY}
+CREATE = v.CreateQueue(queue="q")
+SEND = v.Send(queue="q", message=v.Message(body="m1"))
+EVERYTHING = frozenset(v.Capability) - {v.Capability.CLIENT_LIBRARY}
 
 
 @attrs.define
 class Scripted:
     """An implementation with scripted answers, and the model's where there are none."""
 
-    answers: dict[type[Command], object] = attrs.field(factory=dict)
-    capabilities: frozenset[Capability] = EVERYTHING
+    answers: dict[type[v.Command], object] = attrs.field(factory=dict)
+    capabilities: frozenset[v.Capability] = EVERYTHING
     slack: int = 0
-    asked: list[Command] = attrs.field(factory=list)
+    asked: list[v.Command] = attrs.field(factory=list)
     model: ModelAdapter = attrs.field(factory=ModelAdapter)
 
     @property
@@ -75,18 +39,18 @@ class Scripted:
             slack=self.slack,
         )
 
-    def do(self, command: Command, connection: str) -> object:
+    def do(self, command: v.Command, connection: str) -> object:
         self.asked.append(command)
         answer = self.answers.get(type(command))
         if isinstance(answer, Exception):
             raise answer
         if answer is None:
             return self.model.do(command, connection)
-        return v.Observed(answer) if isinstance(answer, Outcome) else answer
+        return v.Observed(answer) if isinstance(answer, v.Outcome) else answer
 
 
 @pytest.fixture
-def recorded() -> list[Event]:
+def recorded() -> list[v.Event]:
     return []
 
 
@@ -98,7 +62,7 @@ def bus_of(recorded) -> Callable[..., Bus]:
         def sentence(rule: str) -> str:
             return CATALOGUE.rule(rule).statement
 
-        profile = profile_for(CATALOGUE, **terms)
+        profile = v.profile_for(CATALOGUE, **terms)
         adapter.model.start(profile)
         recording = Recording(record=recorded.append, sentence=sentence)
         return Bus(adapter, profile, oracle, recording)
@@ -110,8 +74,8 @@ def test_an_answer_that_no_rule_allows_is_reported_with_rule_answer_and_what_was
     bus_of, recorded
 ):
     """The message of the failed test is all that its reader needs."""
-    stranger = Received(message=MessageView(body="never sent"))
-    bus = bus_of(Scripted({Receive: stranger}))
+    stranger = v.Received(message=v.MessageView(body="never sent"))
+    bus = bus_of(Scripted({v.Receive: stranger}))
     bus.do(CREATE)
     with pytest.raises(NotConforming) as found:
         bus.receive("q")
@@ -125,7 +89,7 @@ def test_an_answer_that_no_rule_allows_is_reported_with_rule_answer_and_what_was
 
 def test_answer_is_recorded_before_it_is_judged(bus_of, recorded):
     """A run that ends here has it in its history."""
-    bus = bus_of(Scripted({Send: Unsupported()}))
+    bus = bus_of(Scripted({v.Send: v.Unsupported()}))
     bus.do(CREATE)
     with pytest.raises(Undeclared, match="declared, yet unsupported: Send to q"):
         bus.do(SEND)
@@ -134,7 +98,7 @@ def test_answer_is_recorded_before_it_is_judged(bus_of, recorded):
 
 def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, recorded):
     """The bus is not to blame, and neither does it pass."""
-    bus = bus_of(Scripted({Send: Indeterminate()}))
+    bus = bus_of(Scripted({v.Send: v.Indeterminate()}))
     bus.do(CREATE)
     with pytest.raises(Inconclusive, match="no answer came to: Send to q"):
         bus.do(SEND)
@@ -143,9 +107,9 @@ def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, record
 
 def test_long_exception_of_an_adapter_is_cut(bus_of):
     """And nothing of the rest is kept, which pytest would write into the log."""
-    bus = bus_of(Scripted({CreateQueue: ValueError("gone " * 1_000_000)}))
+    bus = bus_of(Scripted({v.CreateQueue: ValueError("gone " * 1_000_000)}))
     with pytest.raises(AdapterError, match=r"ValueError: gone .* characters more$") as raised:
-        bus.do(CreateQueue(queue="q"))
+        bus.do(v.CreateQueue(queue="q"))
     assert len(str(raised.value)) < 5_000
     assert raised.value.__suppress_context__
 
@@ -153,7 +117,7 @@ def test_long_exception_of_an_adapter_is_cut(bus_of):
 @pytest.mark.parametrize("raised", [RuntimeError("gone"), AssertionError("gone"), KeyError("gone")])
 def test_exception_of_an_adapter_is_an_adapter_error(bus_of, raised):
     """A failed assert in an adapter is no failed expectation of the bus."""
-    bus = bus_of(Scripted({CreateQueue: raised}))
+    bus = bus_of(Scripted({v.CreateQueue: raised}))
     with pytest.raises(AdapterError, match=f"the adapter raised {type(raised).__name__}: .*gone"):
         bus.do(CREATE)
 
@@ -161,23 +125,23 @@ def test_exception_of_an_adapter_is_an_adapter_error(bus_of, raised):
 @pytest.mark.parametrize(
     ("view", "why"),
     [
-        (MessageView(body="a", sequence_number=2**63), "at most 64 bits"),
-        (MessageView(body=b"a"), "body is .* must be a string"),
-        (MessageView(body="a", properties={"p": float("nan")}), "number"),
-        (MessageView(body="a", properties={"p": 2**70}), "at most 64 bits"),
+        (v.MessageView(body="a", sequence_number=2**63), "at most 64 bits"),
+        (v.MessageView(body=b"a"), "body is .* must be a string"),
+        (v.MessageView(body="a", properties={"p": float("nan")}), "number"),
+        (v.MessageView(body="a", properties={"p": 2**70}), "at most 64 bits"),
     ],
 )
 def test_answer_that_no_history_can_hold_is_the_adapters_fault(bus_of, view, why):
-    bus = bus_of(Scripted({Receive: v.Observed(Received(message=view))}))
+    bus = bus_of(Scripted({v.Receive: v.Observed(v.Received(message=view))}))
     bus.do(CREATE)
     with pytest.raises(AdapterError, match=f"answered Receive with what no history.*{why}"):
-        bus.do(Receive(queue="q"))
+        bus.do(v.Receive(queue="q"))
 
 
-@pytest.mark.parametrize("answer", [False, "Done", Done, v.Observed("Done")])
+@pytest.mark.parametrize("answer", [False, "Done", v.Done, v.Observed("Done")])
 def test_an_answer_that_is_none_is_the_adapters_fault(bus_of, answer):
     """It has to be an Observed with an Outcome."""
-    bus = bus_of(Scripted({CreateQueue: answer}))
+    bus = bus_of(Scripted({v.CreateQueue: answer}))
     with pytest.raises(AdapterError, match=r"answered CreateQueue with .* must return an Observed"):
         bus.do(CREATE)
 
@@ -186,7 +150,7 @@ def test_a_belief_of_ours_that_is_wrong_is_no_violation(bus_of, monkeypatch):
     """It is an error, which is neither shown nor violated."""
     bus = bus_of(Scripted())
 
-    def saw(_: Event) -> None:
+    def saw(_: v.Event) -> None:
         raise AssertionError("this cannot be")
 
     monkeypatch.setattr(bus._judge, "saw", saw)
@@ -195,44 +159,44 @@ def test_a_belief_of_ours_that_is_wrong_is_no_violation(bus_of, monkeypatch):
 
 
 NEEDED = {
-    Capability.SESSIONS: [
-        CreateQueue(queue="q", requires_session=True),
-        AcceptSession(queue="q", session_id="a"),
-        CloseSession(queue="q", session_id="a"),
-        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
-        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id=""),
+    v.Capability.SESSIONS: [
+        v.CreateQueue(queue="q", requires_session=True),
+        v.AcceptSession(queue="q", session_id="a"),
+        v.CloseSession(queue="q", session_id="a"),
+        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
+        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE, session_id=""),
     ],
-    Capability.DUPLICATE_DETECTION: [CreateQueue(queue="q", duplicate_detection=True)],
-    Capability.REGULAR_QUEUES: [
-        CreateQueue(queue="q", partitioned=False),
-        CreateQueue(queue="q", partitioned=False, duplicate_detection=True),
+    v.Capability.DUPLICATE_DETECTION: [v.CreateQueue(queue="q", duplicate_detection=True)],
+    v.Capability.REGULAR_QUEUES: [
+        v.CreateQueue(queue="q", partitioned=False),
+        v.CreateQueue(queue="q", partitioned=False, duplicate_detection=True),
     ],
-    Capability.PEEK_LOCK: [
-        Receive(queue="q"),
-        Complete(queue="q", lock_token="t"),
-        Abandon(queue="q", lock_token="t"),
+    v.Capability.PEEK_LOCK: [
+        v.Receive(queue="q"),
+        v.Complete(queue="q", lock_token="t"),
+        v.Abandon(queue="q", lock_token="t"),
     ],
-    Capability.PEEK: [Peek(queue="q")],
-    Capability.TRANSACTIONS: [
-        BeginTransaction(transaction="t"),
-        CommitTransaction(transaction="t"),
-        RollBackTransaction(transaction="t"),
+    v.Capability.PEEK: [v.Peek(queue="q")],
+    v.Capability.TRANSACTIONS: [
+        v.BeginTransaction(transaction="t"),
+        v.CommitTransaction(transaction="t"),
+        v.RollBackTransaction(transaction="t"),
         attrs.evolve(SEND, transaction="t"),
     ],
-    Capability.TRANSACTIONAL_SETTLEMENT: [
-        Complete(queue="q", lock_token="t", transaction="t"),
-        Abandon(queue="q", lock_token="t", transaction="t"),
+    v.Capability.TRANSACTIONAL_SETTLEMENT: [
+        v.Complete(queue="q", lock_token="t", transaction="t"),
+        v.Abandon(queue="q", lock_token="t", transaction="t"),
     ],
-    Capability.BATCHES: [SendBatch(queue="q", messages=(Message(body="m"),))],
-    Capability.RECEIVE_BATCHES: [ReceiveBatch(queue="q", count=2)],
-    Capability.DELETE_BATCH: [DeleteBatch(queue="q", count=2)],
-    Capability.RENEW_LOCKS: [RenewLocks(queue="q", lock_tokens=("t",))],
-    Capability.SETTLE_BATCHES: [
-        SettleBatch(queue="q", lock_tokens=("t",), disposition=Disposition.COMPLETE)
+    v.Capability.BATCHES: [v.SendBatch(queue="q", messages=(v.Message(body="m"),))],
+    v.Capability.RECEIVE_BATCHES: [v.ReceiveBatch(queue="q", count=2)],
+    v.Capability.DELETE_BATCH: [v.DeleteBatch(queue="q", count=2)],
+    v.Capability.RENEW_LOCKS: [v.RenewLocks(queue="q", lock_tokens=("t",))],
+    v.Capability.SETTLE_BATCHES: [
+        v.SettleBatch(queue="q", lock_tokens=("t",), disposition=v.Disposition.COMPLETE)
     ],
-    Capability.OUTAGES: [
-        TakePartitionDown(queue="q", partition=0),
-        BringPartitionUp(queue="q", partition=0),
+    v.Capability.OUTAGES: [
+        v.TakePartitionDown(queue="q", partition=0),
+        v.BringPartitionUp(queue="q", partition=0),
     ],
 }
 
@@ -253,9 +217,9 @@ def test_undeclared_capability_is_not_tried(bus_of, recorded, capability, comman
     [
         CREATE,
         SEND,
-        Send(queue="q", message=Message(body="m", session_id="a")),
-        Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
-        AdvanceClock(duration=1),
+        v.Send(queue="q", message=v.Message(body="m", session_id="a")),
+        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE),
+        v.AdvanceClock(duration=1),
     ],
 )
 def test_basic_commands_need_no_capability(bus_of, command):
@@ -277,12 +241,12 @@ def test_a_partition_that_there_is_not_does_not_apply(bus_of):
 def test_an_answer_that_a_scenario_goes_on_from_is_insisted_on(bus_of):
     """The message says what was expected and what came."""
     with pytest.raises(NotConforming, match="the scenario expects Done and got Refused: other"):
-        bus_of(Scripted()).expect(Refused(error=Error.OTHER), Done)
+        bus_of(Scripted()).expect(v.Refused(error=v.Error.OTHER), v.Done)
 
 
 def test_a_queue_that_never_gets_empty_ends_a_scenario(bus_of, monkeypatch):
     """Where the judge has given up, a bus could go on for ever."""
-    bus = bus_of(Scripted({Receive: Received(message=MessageView(body="again"))}))
+    bus = bus_of(Scripted({v.Receive: v.Received(message=v.MessageView(body="again"))}))
     monkeypatch.setattr(bus._judge, "saw", lambda _: None)
     bus.do(CREATE)
     with pytest.raises(Inconclusive, match=f"still not empty after {ROUNDS} receives"):
@@ -291,22 +255,22 @@ def test_a_queue_that_never_gets_empty_ends_a_scenario(bus_of, monkeypatch):
 
 def test_a_bus_without_locks_is_received_from_for_good(bus_of, recorded):
     """Nothing is completed then."""
-    bus = bus_of(Scripted(capabilities=EVERYTHING - {Capability.PEEK_LOCK}))
+    bus = bus_of(Scripted(capabilities=EVERYTHING - {v.Capability.PEEK_LOCK}))
     bus.do(CREATE)
     bus.send(SEND)
     assert ["m1"] == [each.body for each in bus.received("q")]
-    assert {ReceiveMode.RECEIVE_AND_DELETE} == {
-        each.command.mode for each in recorded if isinstance(each.command, Receive)
+    assert {v.ReceiveMode.RECEIVE_AND_DELETE} == {
+        each.command.mode for each in recorded if isinstance(each.command, v.Receive)
     }
 
 
 def test_time_passes_so_long_that_no_timer_can_be_late_for_it(bus_of, recorded):
     """By the slack that the adapter declares, and a microsecond."""
-    bus = bus_of(Scripted(slack=2 * MICROSECONDS))
-    bus.pass_time(5 * MICROSECONDS)
-    assert AdvanceClock(duration=7 * MICROSECONDS + 1) == recorded[-1].command
+    bus = bus_of(Scripted(slack=2 * v.MICROSECONDS))
+    bus.pass_time(5 * v.MICROSECONDS)
+    assert v.AdvanceClock(duration=7 * v.MICROSECONDS + 1) == recorded[-1].command
     bus.do(CREATE)
-    assert 7 * MICROSECONDS + 1 == recorded[-1].called
+    assert 7 * v.MICROSECONDS + 1 == recorded[-1].called
 
 
 def test_partition_is_known_by_witness_or_sequence_number(bus_of):
@@ -323,10 +287,10 @@ def test_only_sends_that_were_accepted_count_as_sent(bus_of):
     """A refused message is nowhere."""
     bus = bus_of(Scripted())
     bus.do(CREATE)
-    refused = Message(body="m1", session_id="a", partition_key="b")
-    assert isinstance(bus.send(Send(queue="q", message=refused)), Refused)
+    refused = v.Message(body="m1", session_id="a", partition_key="b")
+    assert isinstance(bus.send(v.Send(queue="q", message=refused)), v.Refused)
     assert [] == bus.sent
-    assert isinstance(bus.receive("q"), Empty)
+    assert isinstance(bus.receive("q"), v.Empty)
 
 
 VERDICTS = [

@@ -2,23 +2,20 @@
 
 from collections.abc import Callable
 
-from busproof.vocabulary.commands import Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
-from busproof.vocabulary.values import Error
+from busproof import vocabulary as v
 
 
-def message_of(outcome: Outcome) -> MessageView:
-    assert isinstance(outcome, Received), outcome
+def message_of(outcome: v.Outcome) -> v.MessageView:
+    assert isinstance(outcome, v.Received), outcome
     return outcome.message
 
 
-def error_of(outcome: Outcome) -> Error:
-    assert isinstance(outcome, Refused), outcome
+def error_of(outcome: v.Outcome) -> v.Error:
+    assert isinstance(outcome, v.Refused), outcome
     return outcome.error
 
 
-def send(ask: Callable[..., Outcome], **properties: object) -> None:
+def send(ask: Callable[..., v.Outcome], **properties: object) -> None:
     """Send a message to the queue `q`; its body is `m1` unless another one is given."""
-    message = Message(**{"body": "m1", **properties})
-    assert ask(Send(queue="q", message=message)) == Done()
+    message = v.Message(**{"body": "m1", **properties})
+    assert ask(v.Send(queue="q", message=message)) == v.Done()

@@ -22,9 +22,6 @@ from busproof.history.records import (
 )
 from busproof.history.render.events import event_words
 from busproof.judging.judge import Judge, observability_for
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["Explored", "Spoiled", "accusation", "explored"]
 
@@ -38,21 +35,21 @@ class Explored:
     ended: Ended | None = None
 
     @property
-    def sequences(self) -> list[list[Event]]:
+    def sequences(self) -> list[list[v.Event]]:
         """The events of each sequence that was made up."""
-        found: list[list[Event]] = []
+        found: list[list[v.Event]] = []
         recording = False
         for record in self.records:
             if isinstance(record, Started):
                 recording = record.feature == EXPLORATION
                 found += [[]] if recording else []
-            elif isinstance(record, Event) and recording:
+            elif isinstance(record, v.Event) and recording:
                 found[-1].append(record)
         return found
 
     @property
-    def events(self) -> list[Event]:
-        return [record for record in self.records if isinstance(record, Event)]
+    def events(self) -> list[v.Event]:
+        return [record for record in self.records if isinstance(record, v.Event)]
 
     @property
     def endings(self) -> list[Ended]:
@@ -79,7 +76,7 @@ def explored(
     adapter: v.Adapter,
     *,
     seed: int = 1,
-    profile: Profile | None = None,
+    profile: v.Profile | None = None,
     lock: int | None = None,
     size: str = "quick",
     kind: type[Exploration] = Exploration,
@@ -114,7 +111,7 @@ class Spoiled:
     def __init__(
         self,
         inner: v.Adapter,
-        spoil: Callable[[Command, int, v.Observed], v.Observed],
+        spoil: Callable[[v.Command, int, v.Observed], v.Observed],
         **declared: Any,
     ) -> None:
         self.inner = inner
@@ -127,11 +124,11 @@ class Spoiled:
     def declaration(self) -> v.Declaration:
         return attrs.evolve(self.inner.declaration, **self.declared)
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         self.starts += 1
         self.inner.start(profile)
 
-    def do(self, command: Command, connection: str) -> v.Observed:
+    def do(self, command: v.Command, connection: str) -> v.Observed:
         self.asked += 1
         return self.spoil(command, self.asked, self.inner.do(command, connection))
 
@@ -139,7 +136,7 @@ class Spoiled:
         self.inner.stop()
 
 
-def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
+def accusation(found: Explored, events: list[v.Event], oracle: Oracle) -> str:
     """The accusation that an oracle raises, in words; empty if it raises none."""
     exploration = found.exploration
     observability = observability_for(exploration.adapter.declaration.observability, oracle)

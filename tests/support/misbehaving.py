@@ -5,29 +5,6 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    AdvanceClock,
-    BringPartitionUp,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Peek,
-    Receive,
-    Send,
-)
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Indeterminate,
-    Peeked,
-    Received,
-    Refused,
-    Unsupported,
-    Witness,
-)
-from busproof.vocabulary.values import Error, ReceiveMode
 
 
 class Fake(ModelAdapter):
@@ -42,7 +19,7 @@ class Fake(ModelAdapter):
     def changed(self, came, **fields):
         """The answer, with fields of its message changed."""
         message = attrs.evolve(came.outcome.message, **fields)
-        return v.Observed(Received(message=message), came.witness)
+        return v.Observed(v.Received(message=message), came.witness)
 
 
 class DeclaresText(Fake):
@@ -79,15 +56,15 @@ class DeclaresAnew(Fake):
 
 class RefusesNames(Fake):
     def wrong(self, command, came):
-        odd = isinstance(command, CreateQueue) and " " in command.queue
-        return v.Observed(Refused(error=Error.OTHER)) if odd else came
+        odd = isinstance(command, v.CreateQueue) and " " in command.queue
+        return v.Observed(v.Refused(error=v.Error.OTHER)) if odd else came
 
 
 class Forgets(Fake):
     """Takes messages and never has any."""
 
     def wrong(self, command, came):
-        return v.Observed(Empty()) if isinstance(command, Receive) else came
+        return v.Observed(v.Empty()) if isinstance(command, v.Receive) else came
 
 
 class LosesProperties(Fake):
@@ -129,14 +106,14 @@ class CutsBodies(Fake):
 
 class RefusesLongOnes(Fake):
     def wrong(self, command, came):
-        long = isinstance(command, Send) and len(command.message.body) > 65536
-        return v.Observed(Refused(error=Error.OTHER, detail="too long")) if long else came
+        long = isinstance(command, v.Send) and len(command.message.body) > 65536
+        return v.Observed(v.Refused(error=v.Error.OTHER, detail="too long")) if long else came
 
 
 class RefusesWhenEmpty(Fake):
     def wrong(self, command, came):
-        empty = isinstance(came.outcome, Empty)
-        return v.Observed(Refused(error=Error.OTHER, detail="timed out")) if empty else came
+        empty = isinstance(came.outcome, v.Empty)
+        return v.Observed(v.Refused(error=v.Error.OTHER, detail="timed out")) if empty else came
 
 
 class NeverDeletes(Fake):
@@ -149,7 +126,7 @@ class NeverDeletes(Fake):
         super().start(profile)
 
     def wrong(self, command, came):
-        if isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE:
+        if isinstance(command, v.Receive) and command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
             self.last = came if _gives(came) else self.last
             return self.last or came
         return came
@@ -157,7 +134,7 @@ class NeverDeletes(Fake):
 
 class RaisesForRefusals(Fake):
     def wrong(self, command, came):
-        if isinstance(came.outcome, Refused):
+        if isinstance(came.outcome, v.Refused):
             raise KeyError(command.queue)
         return came
 
@@ -182,7 +159,7 @@ class KeepsEverything(Fake):
 
 class StandsStill(Fake):
     def wrong(self, command, came):
-        return v.Observed(Unsupported()) if isinstance(command, AdvanceClock) else came
+        return v.Observed(v.Unsupported()) if isinstance(command, v.AdvanceClock) else came
 
 
 class GivesNoTokens(Fake):
@@ -196,7 +173,7 @@ class ReusesTokens(Fake):
     tokens = ()
 
     def do(self, command, connection):
-        if isinstance(command, Complete) and command.lock_token == "the lock":  # noqa: S105 - no secret
+        if isinstance(command, v.Complete) and command.lock_token == "the lock":  # noqa: S105 - no secret
             command = attrs.evolve(command, lock_token=self.tokens[-1])
         return self.wrong(command, ModelAdapter.do(self, command, connection))
 
@@ -209,7 +186,7 @@ class ReusesTokens(Fake):
 
 class CompletesAnything(Fake):
     def wrong(self, command, came):
-        return v.Observed(Done()) if isinstance(command, Complete) else came
+        return v.Observed(v.Done()) if isinstance(command, v.Complete) else came
 
 
 class TellsCalendarTime(Fake):
@@ -220,30 +197,30 @@ class TellsCalendarTime(Fake):
 
 class PeeksEmpty(Fake):
     def wrong(self, command, came):
-        nothing = isinstance(came.outcome, Peeked) and not came.outcome.messages
-        return v.Observed(Empty()) if nothing else came
+        nothing = isinstance(came.outcome, v.Peeked) and not came.outcome.messages
+        return v.Observed(v.Empty()) if nothing else came
 
 
 class PeeksWithoutEnd(Fake):
     def wrong(self, command, came):
-        shown = isinstance(command, Peek) and came.outcome.messages
-        return v.Observed(Peeked(messages=(*shown, *shown))) if shown else came
+        shown = isinstance(command, v.Peek) and came.outcome.messages
+        return v.Observed(v.Peeked(messages=(*shown, *shown))) if shown else came
 
 
 class SharesSessions(Fake):
     def wrong(self, command, came):
-        return v.Observed(Done()) if isinstance(command, AcceptSession) else came
+        return v.Observed(v.Done()) if isinstance(command, v.AcceptSession) else came
 
 
 class RefusesDuplicates(Fake):
     seen = frozenset()
 
     def wrong(self, command, came):
-        if not isinstance(command, Send) or command.message.message_id is None:
+        if not isinstance(command, v.Send) or command.message.message_id is None:
             return came
         known = command.message.message_id in self.seen
         self.seen |= {command.message.message_id}
-        return v.Observed(Refused(error=Error.OTHER, detail="duplicate")) if known else came
+        return v.Observed(v.Refused(error=v.Error.OTHER, detail="duplicate")) if known else came
 
     def start(self, profile):
         self.seen = frozenset()
@@ -252,13 +229,13 @@ class RefusesDuplicates(Fake):
 
 class CommitsUnknown(Fake):
     def wrong(self, command, came):
-        return v.Observed(Done()) if isinstance(command, CommitTransaction) else came
+        return v.Observed(v.Done()) if isinstance(command, v.CommitTransaction) else came
 
 
 class HasFewPartitions(Fake):
     def wrong(self, command, came):
-        beyond = isinstance(command, BringPartitionUp) and command.partition > 3
-        return v.Observed(Refused(error=Error.NOT_FOUND)) if beyond else came
+        beyond = isinstance(command, v.BringPartitionUp) and command.partition > 3
+        return v.Observed(v.Refused(error=v.Error.NOT_FOUND)) if beyond else came
 
 
 class TellsNoPartition(Fake):
@@ -269,7 +246,7 @@ class TellsNoPartition(Fake):
 
 class CountsPartitionsFromOne(Fake):
     def wrong(self, command, came):
-        witness = came.witness and Witness(partition=came.witness.partition + 1)
+        witness = came.witness and v.Witness(partition=came.witness.partition + 1)
         return attrs.evolve(came, witness=witness)
 
 
@@ -282,15 +259,15 @@ class RoundsNumbers(Fake):
 
 class HasNoRegularQueues(Fake):
     def wrong(self, command, came):
-        regular = isinstance(command, CreateQueue) and not command.partitioned
-        return v.Observed(Unsupported()) if regular else came
+        regular = isinstance(command, v.CreateQueue) and not command.partitioned
+        return v.Observed(v.Unsupported()) if regular else came
 
 
 class ClaimsALibrary(Fake):
     @property
     def declaration(self):
         was = super().declaration
-        return attrs.evolve(was, capabilities=was.capabilities | {Capability.CLIENT_LIBRARY})
+        return attrs.evolve(was, capabilities=was.capabilities | {v.Capability.CLIENT_LIBRARY})
 
 
 class StopsOnce(Fake):
@@ -314,7 +291,7 @@ class Breaks(Fake):
 
 class IsSilent(Fake):
     def wrong(self, command, came):
-        return v.Observed(Indeterminate()) if isinstance(command, Receive) else came
+        return v.Observed(v.Indeterminate()) if isinstance(command, v.Receive) else came
 
 
 def fails():
@@ -322,4 +299,4 @@ def fails():
 
 
 def _gives(came):
-    return isinstance(came.outcome, Received)
+    return isinstance(came.outcome, v.Received)

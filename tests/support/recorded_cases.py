@@ -8,6 +8,7 @@ from random import Random
 import attrs
 from corrupting import CORRUPTIONS, History
 
+from busproof import vocabulary as v
 from busproof.adapters.faults import adapter_of
 from busproof.adapters.model import HOSTILE_SLACK, ModelAdapter
 from busproof.history.files import HistoryWriter
@@ -16,9 +17,6 @@ from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS
 from busproof.mutants.runs import PARTITIONS, play
 from busproof.spec import load
-from busproof.vocabulary.outcomes import Event, Indeterminate
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import Clock
 
 __all__ = [
     "WITHOUT",
@@ -57,7 +55,7 @@ class Case:
     """One history: how it came about, its events, and the rules that it breaks."""
 
     name: str
-    events: tuple[Event, ...]
+    events: tuple[v.Event, ...]
     broken: frozenset[str] = frozenset()
     changed: int | None = None
 
@@ -69,7 +67,7 @@ def history(
     clients: int,
     connections: int | None = None,
     habits: Habits = IDLE,
-) -> tuple[Event, ...]:
+) -> tuple[v.Event, ...]:
     adapter = ModelAdapter(policy=policy, seed=seed)
     return tuple(work(adapter, profile(), Random(seed), LENGTH, clients, connections, habits))
 
@@ -107,7 +105,7 @@ def lossy(seeds: Sequence[int]) -> Iterator[Case]:
         yield Case(
             f"lossy {seed}",
             tuple(
-                attrs.evolve(event, outcome=Indeterminate(), returned=None, witness=None)
+                attrs.evolve(event, outcome=v.Indeterminate(), returned=None, witness=None)
                 if event.called and random.random() < 0.05
                 else event
                 for event in events
@@ -157,8 +155,8 @@ def seeded(*, faulty: bool, rules: Container[str]) -> Iterator[Case]:
 
 
 @cache
-def profile() -> Profile:
-    return profile_for(load(), edition=EDITION, partitions=PARTITIONS)
+def profile() -> v.Profile:
+    return v.profile_for(load(), edition=EDITION, partitions=PARTITIONS)
 
 
 def faults_header() -> Header:
@@ -174,7 +172,7 @@ def header() -> Header:
     return Header(
         adapter="model",
         profile=profile(),
-        clock=Clock.REAL,
+        clock=v.Clock.REAL,
         slack=HOSTILE_SLACK,
         capabilities=CAPABILITIES,
         implementation={"name": "model"},

@@ -5,17 +5,12 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.diagnosis.diagnosis import diagnose
 from busproof.judging.replay.explanation import explain
 from busproof.spec import load
-from busproof.vocabulary.commands import AdvanceClock, CreateQueue, Send
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Done, Event, Outcome, Received, Witness
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import RuleId, Tier
 
-DONE = Done()
+DONE = v.Done()
 
 
 @attrs.frozen
@@ -23,30 +18,30 @@ class Found:
     """What a replay makes of an event: whether it is possible, or else the rules it breaks."""
 
     possible: bool
-    rules: tuple[RuleId, ...] = ()
+    rules: tuple[v.RuleId, ...] = ()
     allowed: Sequence[Any] = ()
 
 
 class Observer:
     """What was seen of a namespace so far."""
 
-    def __init__(self, profile: Profile, observability: Observability) -> None:
+    def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
         self.profile = profile
         self.observability = observability
-        self.events: list[Event] = []
+        self.events: list[v.Event] = []
         self.bodies = 0
 
     def saw(
         self,
         command: Any,
-        outcome: Outcome = DONE,
+        outcome: v.Outcome = DONE,
         partition: int | None = None,
         connection: str = "c1",
         at: tuple[int, int | None] = (0, 0),
     ) -> Found:
         """Judge an event; it is forgotten if it is a violation."""
-        witness = None if partition is None else Witness(partition=partition)
-        event = Event(
+        witness = None if partition is None else v.Witness(partition=partition)
+        event = v.Event(
             client=connection,
             connection=connection,
             called=at[0],
@@ -65,44 +60,44 @@ class Observer:
         assert found.index == len(events) - 1
         return Found(possible=False, rules=found.rules, allowed=found.allowed)
 
-    def has(self, command: Any, outcome: Outcome = DONE, **options: Any) -> None:
+    def has(self, command: Any, outcome: v.Outcome = DONE, **options: Any) -> None:
         """Add an event that must be possible."""
         assert self.saw(command, outcome, **options).possible, (command, outcome)
 
     def queue(self, **settings: Any) -> None:
         """Create the queue q."""
-        self.has(CreateQueue(queue="q", **settings))
+        self.has(v.CreateQueue(queue="q", **settings))
 
     def send(self, partition: int | None = None, **properties: Any) -> None:
         """Send a new message to the queue q."""
         self.bodies += 1
         transaction = properties.pop("transaction", None)
-        message = Message(**{"body": f"m{self.bodies}", **properties})
-        self.has(Send(queue="q", message=message, transaction=transaction), partition=partition)
+        message = v.Message(**{"body": f"m{self.bodies}", **properties})
+        self.has(v.Send(queue="q", message=message, transaction=transaction), partition=partition)
 
     def passes(self, seconds: float) -> None:
         """Let time pass on the virtual clock."""
-        self.has(AdvanceClock(duration=int(seconds * 1_000_000)))
+        self.has(v.AdvanceClock(duration=int(seconds * 1_000_000)))
 
 
 def replaying(
     readings: dict[str, str] | None = None,
-    tier: Tier = Tier.STANDARD,
+    tier: v.Tier = v.Tier.STANDARD,
     partitions: int = 4,
     **observability: Any,
 ) -> Observer:
     """Return an observer of a fresh namespace; what is left over is of the observability."""
-    profile = profile_for(load(), tier=tier, readings=readings or {}, partitions=partitions)
-    return Observer(profile, Observability(**observability))
+    profile = v.profile_for(load(), tier=tier, readings=readings or {}, partitions=partitions)
+    return Observer(profile, v.Observability(**observability))
 
 
-def view(body: str, partition: int = 0, number: int = 1, **seen: Any) -> MessageView:
+def view(body: str, partition: int = 0, number: int = 1, **seen: Any) -> v.MessageView:
     """Return a message as received: from this partition, with this number in it."""
-    return MessageView(
-        **{"body": body, "sequence_number": (partition << SEQUENCE_BITS) + number, **seen}
+    return v.MessageView(
+        **{"body": body, "sequence_number": (partition << v.SEQUENCE_BITS) + number, **seen}
     )
 
 
-def received(body: str, partition: int = 0, number: int = 1, **seen: Any) -> Received:
+def received(body: str, partition: int = 0, number: int = 1, **seen: Any) -> v.Received:
     """Return the answer that gives such a message."""
-    return Received(message=view(body, partition, number, **seen))
+    return v.Received(message=view(body, partition, number, **seen))

@@ -20,55 +20,29 @@ from busproof.tla.traces.clock_mapping import ticks_for
 from busproof.tla.traces.judge import judge_traces, spelt
 from busproof.tla.traces.recorded import Recorded, find_traces
 from busproof.tla.traces.unsupported import LeftOut
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    Command,
-    Complete,
-    CreateQueue,
-    CreateTopic,
-    DeleteQueue,
-    GetQueue,
-    Peek,
-    Receive,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Peeked,
-    Received,
-    Refused,
-)
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
 
-PROFILE = Profile(edition="de-2021-04", partitions=2)
-LOCK = 60 * MICROSECONDS
-DAY = 86_400 * MICROSECONDS
+PROFILE = v.Profile(edition="de-2021-04", partitions=2)
+LOCK = 60 * v.MICROSECONDS
+DAY = 86_400 * v.MICROSECONDS
 
-Ask = Callable[..., Event]
+Ask = Callable[..., v.Event]
 
 
 class Story:
     """Events one after another, at their times."""
 
     def __init__(self, lock: int = LOCK) -> None:
-        created = CreateQueue(queue="q", lock_duration=lock)
-        self.events = [Event(command=created, outcome=Done())]
+        created = v.CreateQueue(queue="q", lock_duration=lock)
+        self.events = [v.Event(command=created, outcome=v.Done())]
         self.now = 0
 
     def has(self, command: object, outcome: object = None, connection: str = "c1") -> "Story":
         self.events.append(
-            Event(
+            v.Event(
                 called=self.now,
                 returned=self.now,
                 command=command,
-                outcome=outcome or Done(),
+                outcome=outcome or v.Done(),
                 connection=connection,
                 client=connection,
             )
@@ -77,15 +51,15 @@ class Story:
 
     def sends(self, *bodies: str, key: str | None = None) -> "Story":
         for body in bodies:
-            self.has(Send(queue="q", message=Message(body=body, partition_key=key)))
+            self.has(v.Send(queue="q", message=v.Message(body=body, partition_key=key)))
         return self
 
     def gets(self, body: str, lock: str = "l", connection: str = "c1") -> "Story":
-        view = MessageView(body=body, lock_token=lock)
-        return self.has(Receive(queue="q"), Received(message=view), connection)
+        view = v.MessageView(body=body, lock_token=lock)
+        return self.has(v.Receive(queue="q"), v.Received(message=view), connection)
 
     def waits(self, duration: int) -> "Story":
-        self.has(AdvanceClock(duration=duration))
+        self.has(v.AdvanceClock(duration=duration))
         self.now += duration
         return self
 
@@ -103,29 +77,29 @@ def failing_steps(stories: list[Story]) -> list[int | None]:
     return [None if each.accepted else each.explained + 1 for each in verdicts]
 
 
-COMPLETE = Complete(queue="q", lock_token="l")
-ABANDON = Abandon(queue="q", lock_token="l")
-RECEIVE = Receive(queue="q")
-LOST = Refused(error=Error.LOCK_LOST)
-DOWN = TakePartitionDown(queue="q", partition=1)
+COMPLETE = v.Complete(queue="q", lock_token="l")
+ABANDON = v.Abandon(queue="q", lock_token="l")
+RECEIVE = v.Receive(queue="q")
+LOST = v.Refused(error=v.Error.LOCK_LOST)
+DOWN = v.TakePartitionDown(queue="q", partition=1)
 TOLD: list[tuple[Story, int | None]] = [
     (Story().sends("a", "b").gets("a").has(COMPLETE), None),
     (Story().sends("a").gets("b"), 2),
     (Story().sends("a").gets("a").gets("a", "l2"), 3),
     (Story().sends("a").gets("a").waits(LOCK + 1).gets("a", "l2"), None),
     (Story().sends("a").gets("a").waits(LOCK // 2).gets("a", "l2"), 3),
-    (Story().sends("a").has(RECEIVE, Empty()), 2),
+    (Story().sends("a").has(RECEIVE, v.Empty()), 2),
     (Story().sends("a", "b", key="k").gets("b"), 3),
     (Story().sends("a", "b", key="k").gets("a").has(ABANDON).gets("b", "l2"), None),
     (Story().sends("a", "b", "c", key="k").gets("a").has(ABANDON).gets("c", "l2"), 6),
     (Story().sends("a", "b").gets("b"), None),
-    (Story().has(DOWN).sends("a").has(RECEIVE, Empty()), None),
+    (Story().has(DOWN).sends("a").has(RECEIVE, v.Empty()), None),
     (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE), 4),
     (Story().sends("a").gets("a").waits(LOCK + 1).has(COMPLETE, LOST), None),
-    (Story().sends("a", "b").gets("a").has(RECEIVE, Empty(), "c2"), None),
+    (Story().sends("a", "b").gets("a").has(RECEIVE, v.Empty(), "c2"), None),
     # A day in microseconds is a number that TLC cannot read.
     (Story(1).sends("a").gets("a").waits(DAY).gets("a", "l2"), None),
-    (Story(1).sends("a").gets("a").waits(DAY).has(RECEIVE, Empty()), 4),
+    (Story(1).sends("a").gets("a").waits(DAY).has(RECEIVE, v.Empty()), 4),
 ]
 """Stories, and the step at which each leaves the contract."""
 
@@ -139,28 +113,28 @@ def played(adapter: v.Adapter, seed: int, length: int = 60) -> Scenario:
     """What a bus answers to a random sequence over two connections."""
     adapter.start(PROFILE)
     random, tokens = Random(seed), ["none"]
-    commands: list[Command] = [CreateQueue(queue="q")]
+    commands: list[v.Command] = [v.CreateQueue(queue="q")]
     events, now = [], 0
     for number in range(length):
-        settled = random.choice((Complete, Abandon))(queue="q", lock_token=tokens[-1])
-        sent = Message(body=f"m{number}", partition_key=random.choice((None, "a", "b")))
+        settled = random.choice((v.Complete, v.Abandon))(queue="q", lock_token=tokens[-1])
+        sent = v.Message(body=f"m{number}", partition_key=random.choice((None, "a", "b")))
         commands.append(
             random.choice(
                 (
-                    *(Send(queue="q", message=sent), Send(queue="q", message=sent)),
-                    *(Receive(queue="q"), Receive(queue="q")),
-                    Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
-                    *(settled, settled, Peek(queue="q", count=3)),
-                    AdvanceClock(duration=LOCK + 1),
+                    *(v.Send(queue="q", message=sent), v.Send(queue="q", message=sent)),
+                    *(v.Receive(queue="q"), v.Receive(queue="q")),
+                    v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE),
+                    *(settled, settled, v.Peek(queue="q", count=3)),
+                    v.AdvanceClock(duration=LOCK + 1),
                 )
             )
         )
         command, connection = commands[number], random.choice(("c1", "c2"))
         observed = adapter.do(command, connection)
-        if isinstance(observed.outcome, Received):
+        if isinstance(observed.outcome, v.Received):
             tokens.append(observed.outcome.message.lock_token or "none")
         events.append(
-            Event(
+            v.Event(
                 connection=connection,
                 called=now,
                 returned=now,
@@ -169,7 +143,7 @@ def played(adapter: v.Adapter, seed: int, length: int = 60) -> Scenario:
                 witness=observed.witness,
             )
         )
-        if isinstance(command, AdvanceClock):
+        if isinstance(command, v.AdvanceClock):
             now += command.duration
     return Scenario(name=f"sequence {seed}", events=tuple(events))
 
@@ -207,66 +181,66 @@ def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyP
 
 
 def test_commands_outside_the_contract_are_left_out_with_their_cause() -> None:
-    def why(*events: Event) -> str:
+    def why(*events: v.Event) -> str:
         (found,) = find_traces(Scenario(name="it", events=events), PROFILE)
         assert isinstance(found, LeftOut)
         return found.why
 
-    send = Send(queue="q", message=Message(body="a"))
-    sessions = CreateQueue(queue="q", requires_session=True)
-    detecting = CreateQueue(queue="q", duplicate_detection=True)
-    assert "requires sessions" in why(Event(command=sessions, outcome=Done()))
-    assert "duplicate detection" in why(Event(command=detecting, outcome=Done()))
-    assert "nothing recorded created" in why(Event(command=send, outcome=Done()))
+    send = v.Send(queue="q", message=v.Message(body="a"))
+    sessions = v.CreateQueue(queue="q", requires_session=True)
+    detecting = v.CreateQueue(queue="q", duplicate_detection=True)
+    assert "requires sessions" in why(v.Event(command=sessions, outcome=v.Done()))
+    assert "duplicate detection" in why(v.Event(command=detecting, outcome=v.Done()))
+    assert "nothing recorded created" in why(v.Event(command=send, outcome=v.Done()))
     for unsaid in (
-        CreateQueue(queue="q", partitioned=None),
-        CreateQueue(queue="q", api_version="2012-03"),
+        v.CreateQueue(queue="q", partitioned=None),
+        v.CreateQueue(queue="q", api_version="2012-03"),
     ):
-        assert "whether it is partitioned" in why(Event(command=unsaid, outcome=Done()))
-    dead = Peek(queue="q/$deadletterqueue")
-    assert "a dead-letter queue" in why(Event(command=dead, outcome=Peeked(messages=())))
-    topic = Event(command=CreateTopic(topic="q"), outcome=Done())
-    assert "a topic or a subscription" in why(topic, Event(command=send, outcome=Done()))
-    refused = attrs.evolve(topic, outcome=Refused(error=Error.NOT_FOUND))
-    assert "nothing recorded created" in why(refused, Event(command=send, outcome=Done()))
-    created = Event(command=CreateQueue(queue="q"), outcome=Done())
+        assert "whether it is partitioned" in why(v.Event(command=unsaid, outcome=v.Done()))
+    dead = v.Peek(queue="q/$deadletterqueue")
+    assert "a dead-letter queue" in why(v.Event(command=dead, outcome=v.Peeked(messages=())))
+    topic = v.Event(command=v.CreateTopic(topic="q"), outcome=v.Done())
+    assert "a topic or a subscription" in why(topic, v.Event(command=send, outcome=v.Done()))
+    refused = attrs.evolve(topic, outcome=v.Refused(error=v.Error.NOT_FOUND))
+    assert "nothing recorded created" in why(refused, v.Event(command=send, outcome=v.Done()))
+    created = v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())
     assert "nothing happened" in why(created)
-    mortal = Send(queue="q", message=Message(body="a", time_to_live=1))
-    assert "time to live" in why(created, Event(command=mortal, outcome=Done()))
-    large = Send(queue="q", message=Message(body="a", size=100_000_000))
-    assert "may fill it" in why(created, Event(command=large, outcome=Done()))
+    mortal = v.Send(queue="q", message=v.Message(body="a", time_to_live=1))
+    assert "time to live" in why(created, v.Event(command=mortal, outcome=v.Done()))
+    large = v.Send(queue="q", message=v.Message(body="a", size=100_000_000))
+    assert "may fill it" in why(created, v.Event(command=large, outcome=v.Done()))
     for beyond in ({"message_id": "k" * 129}, {"properties": {"p": "v" * 129}}):
-        long = Send(queue="q", message=Message(body="a", **beyond))
-        assert "beyond a limit" in why(created, Event(command=long, outcome=Done()))
-    forwards = Event(command=CreateQueue(queue="q", forward_to="end"), outcome=Done())
+        long = v.Send(queue="q", message=v.Message(body="a", **beyond))
+        assert "beyond a limit" in why(created, v.Event(command=long, outcome=v.Done()))
+    forwards = v.Event(command=v.CreateQueue(queue="q", forward_to="end"), outcome=v.Done())
     assert "it forwards" in why(forwards)
-    fed = attrs.evolve(created, command=CreateQueue(queue="end"))
+    fed = attrs.evolve(created, command=v.CreateQueue(queue="end"))
     ends = find_traces(Scenario(name="it", events=(fed, forwards)), PROFILE)
     assert {"messages are forwarded to it", "it forwards its messages"} == {
         each.why for each in ends if isinstance(each, LeftOut)
     }
-    overlapping = [Event(called=at, returned=9, command=send, outcome=Done()) for at in (1, 2)]
-    other = attrs.evolve(overlapping[1], command=Receive(queue="q"))
+    overlapping = [v.Event(called=at, returned=9, command=send, outcome=v.Done()) for at in (1, 2)]
+    other = attrs.evolve(overlapping[1], command=v.Receive(queue="q"))
     assert "overlap" in why(created, overlapping[0], other)
 
 
 def test_trace_is_cut_where_the_contract_ends() -> None:
-    inside = Send(queue="q", message=Message(body="b"), transaction="t")
+    inside = v.Send(queue="q", message=v.Message(body="b"), transaction="t")
     assert "Send in a transaction" in Story().sends("a").has(inside).gets("a").trace().cut
     twice = Story().sends("a", "a").gets("a").trace()
     assert (1, "Send is not the contract's matter") == (len(twice.steps), twice.cut)
 
 
 def test_a_queue_is_judged_from_its_first_creation_to_its_deletion() -> None:
-    missing = Refused(error=Error.NOT_FOUND)
+    missing = v.Refused(error=v.Error.NOT_FOUND)
     story = Story()
     (created,) = story.events
     story.events.clear()
-    story.has(Receive(queue="q"), missing).has(TakePartitionDown(queue="q", partition=0))
-    story.has(CreateQueue(queue="q"), Refused(error=Error.UNAVAILABLE))
+    story.has(v.Receive(queue="q"), missing).has(v.TakePartitionDown(queue="q", partition=0))
+    story.has(v.CreateQueue(queue="q"), v.Refused(error=v.Error.UNAVAILABLE))
     story.events.append(created)
-    story.has(GetQueue(queue="q"), missing).sends("a").has(DeleteQueue(queue="q"))
-    trace = story.has(CreateQueue(queue="q", partitioned=False)).gets("a").trace()
+    story.has(v.GetQueue(queue="q"), missing).sends("a").has(v.DeleteQueue(queue="q"))
+    trace = story.has(v.CreateQueue(queue="q", partitioned=False)).gets("a").trace()
     assert ["TakePartitionDown", "Send"] == [step.command["op"] for step in trace.steps]
     assert (2, "DeleteQueue is not the contract's matter") == (trace.partitions, trace.cut)
 
@@ -280,24 +254,24 @@ def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
 
 
 def test_trace_is_cut_at_an_unanswered_request() -> None:
-    story = Story().sends("a").has(Receive(queue="q"), Indeterminate()).gets("a")
+    story = Story().sends("a").has(v.Receive(queue="q"), v.Indeterminate()).gets("a")
     trace = story.trace()
     assert (1, "Receive got no answer") == (len(trace.steps), trace.cut)
 
 
-DELETING = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+DELETING = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
 
 @pytest.mark.parametrize(
     ("command", "connection", "judged"),
-    [(DELETING, "c1", 4), (DELETING, "c2", 3), (RECEIVE, "c2", 3), (Peek(queue="q"), "c1", 3)],
+    [(DELETING, "c1", 4), (DELETING, "c2", 3), (RECEIVE, "c2", 3), (v.Peek(queue="q"), "c1", 3)],
 )
 def test_possibly_deleted_message_is_not_missed(
-    command: Command, connection: str, judged: int
+    command: v.Command, connection: str, judged: int
 ) -> None:
     """By no other connection, and by no peek; the one that deletes is given what is cached."""
-    outcome = Peeked() if isinstance(command, Peek) else Empty()
-    story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
+    outcome = v.Peeked() if isinstance(command, v.Peek) else v.Empty()
+    story = Story().sends("a", "b").has(DELETING, v.Received(message=v.MessageView(body="a")))
     trace = story.has(command, outcome, connection).trace()
     assert judged == len(trace.steps)
     assert ("may be gone" in trace.cut) is (judged < 4)
@@ -305,8 +279,8 @@ def test_possibly_deleted_message_is_not_missed(
 
 def test_reading_may_keep_messages_in_a_deleting_cache() -> None:
     """Then it is there for others too."""
-    story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
-    events = tuple(story.has(RECEIVE, Empty(), "c2").events)
+    story = Story().sends("a", "b").has(DELETING, v.Received(message=v.MessageView(body="a")))
+    events = tuple(story.has(RECEIVE, v.Empty(), "c2").events)
     kept = attrs.evolve(PROFILE, readings={"CACHE-DELETE": "kept"})
     (trace,) = find_traces(Scenario(name="it", events=events), kept)
     assert isinstance(trace, Recorded)
@@ -329,7 +303,7 @@ def test_values_are_spelt_for_tla() -> None:
     assert '[a |-> <<1, TRUE>>, b |-> {1, 2}, c |-> "x_22__5c__e9_"]' == spelt(value)
 
 
-def write(path: Path, events: list[Event]) -> Path:
+def write(path: Path, events: list[v.Event]) -> Path:
     with HistoryWriter(path) as writer:
         writer.write(Header(profile=PROFILE))
         for event in events:
@@ -356,19 +330,22 @@ def test_the_command_shows_verdict_and_step(
 
 def test_longer_locks_than_there_are_end_after_five_minutes() -> None:
     """A bus that creates the queue all the same gives the longest lock that there is."""
-    asked = CreateQueue(queue="q", lock_duration=600 * MICROSECONDS)
-    sent = Send(queue="q", message=Message(body="a"))
-    given = Received(message=MessageView(body="a", lock_token="one"))
-    again = Received(message=MessageView(body="a", lock_token="two"))
-    passed = AdvanceClock(duration=301 * MICROSECONDS)
-    receive = Receive(queue="q", mode=ReceiveMode.PEEK_LOCK)
+    asked = v.CreateQueue(queue="q", lock_duration=600 * v.MICROSECONDS)
+    sent = v.Send(queue="q", message=v.Message(body="a"))
+    given = v.Received(message=v.MessageView(body="a", lock_token="one"))
+    again = v.Received(message=v.MessageView(body="a", lock_token="two"))
+    passed = v.AdvanceClock(duration=301 * v.MICROSECONDS)
+    receive = v.Receive(queue="q", mode=v.ReceiveMode.PEEK_LOCK)
     events = [
-        Event(command=asked, outcome=Done()),
-        Event(command=sent, outcome=Done()),
-        Event(command=receive, outcome=given),
-        Event(command=passed, outcome=Done(), returned=301 * MICROSECONDS),
-        Event(
-            command=receive, outcome=again, called=301 * MICROSECONDS, returned=301 * MICROSECONDS
+        v.Event(command=asked, outcome=v.Done()),
+        v.Event(command=sent, outcome=v.Done()),
+        v.Event(command=receive, outcome=given),
+        v.Event(command=passed, outcome=v.Done(), returned=301 * v.MICROSECONDS),
+        v.Event(
+            command=receive,
+            outcome=again,
+            called=301 * v.MICROSECONDS,
+            returned=301 * v.MICROSECONDS,
         ),
     ]
     (trace,) = find_traces(Scenario(name="it", events=tuple(events)), PROFILE)

@@ -7,8 +7,6 @@ import pytest
 from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.spec import load
-from busproof.vocabulary.profile import namespace_of, profile_for
-from busproof.vocabulary.values import Clock, Tier
 
 NEWEST = "en-2026-02"
 """The edition that has partitioned namespaces."""
@@ -20,20 +18,20 @@ def test_observability_follows_the_declaration() -> None:
         capability: v.Declaration(
             implementation=v.Implementation(name="a bus"),
             capabilities=frozenset({v.Capability(capability)}),
-            clock=Clock.REAL,
+            clock=v.Clock.REAL,
             slack=7,
         ).observability
         for capability in ("witness", "outages", "sessions")
     }
-    assert [(Clock.REAL, 7)] * 3 == [(each.clock, each.slack) for each in seen.values()]
+    assert [(v.Clock.REAL, 7)] * 3 == [(each.clock, each.slack) for each in seen.values()]
     assert [True, True, False] == [each.partitions for each in seen.values()]
     assert [True, False, False] == [each.witness for each in seen.values()]
 
 
 def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:
     catalogue = load()
-    silent = profile_for(catalogue, edition="fr-2016-09")
-    carried = profile_for(
+    silent = v.profile_for(catalogue, edition="fr-2016-09")
+    carried = v.profile_for(
         catalogue, edition="fr-2016-09", readings={"SILENT-EDITION": "carried-over"}
     )
     assert "KEY-17" in silent.silent
@@ -42,8 +40,8 @@ def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:
 
 @pytest.mark.parametrize("partitions", [2, 4])
 def test_an_entity_has_the_partitions_of_its_namespace(partitions: int) -> None:
-    profile = profile_for(
-        load(), edition=NEWEST, tier=Tier.PREMIUM, namespace_partitions=partitions
+    profile = v.profile_for(
+        load(), edition=NEWEST, tier=v.Tier.PREMIUM, namespace_partitions=partitions
     )
     assert partitions == profile.partitions == profile.messaging_units
     assert (True, True, "partitioned-premium") == (
@@ -56,7 +54,7 @@ def test_an_entity_has_the_partitions_of_its_namespace(partitions: int) -> None:
 
 
 def test_a_namespace_of_one_partition_is_not_partitioned() -> None:
-    profile = profile_for(load(), edition=NEWEST, tier=Tier.PREMIUM, messaging_units=8)
+    profile = v.profile_for(load(), edition=NEWEST, tier=v.Tier.PREMIUM, messaging_units=8)
     assert (16, 1, 8, False, False, "premium") == (
         profile.partitions,
         profile.namespace_partitions,
@@ -68,7 +66,7 @@ def test_a_namespace_of_one_partition_is_not_partitioned() -> None:
 
 
 def test_a_partitioned_namespace_has_an_edition_that_knows_such() -> None:
-    assert NEWEST == profile_for(load(), tier=Tier.PREMIUM, namespace_partitions=2).edition
+    assert NEWEST == v.profile_for(load(), tier=v.Tier.PREMIUM, namespace_partitions=2).edition
 
 
 @pytest.mark.parametrize(
@@ -87,25 +85,25 @@ def test_a_partitioned_namespace_has_an_edition_that_knows_such() -> None:
 def test_a_namespace_that_cannot_be_is_refused(asked: dict[str, Any], said: str) -> None:
     """By a sentence with the value, and with what is allowed."""
     with pytest.raises(UsageError) as refused:
-        profile_for(load(), **({"tier": "premium"} | asked))
+        v.profile_for(load(), **({"tier": "premium"} | asked))
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize(
     ("tiers", "namespace"),
     [
-        (("basic", "standard", "premium"), (Tier.STANDARD, 1)),
-        (("premium", "partitioned-premium"), (Tier.PREMIUM, 1)),
-        (("partitioned-premium",), (Tier.PREMIUM, 2)),
+        (("basic", "standard", "premium"), (v.Tier.STANDARD, 1)),
+        (("premium", "partitioned-premium"), (v.Tier.PREMIUM, 1)),
+        (("partitioned-premium",), (v.Tier.PREMIUM, 2)),
     ],
 )
 def test_a_rule_has_a_namespace_where_it_holds(
-    tiers: tuple[str, ...], namespace: tuple[Tier, int]
+    tiers: tuple[str, ...], namespace: tuple[v.Tier, int]
 ) -> None:
-    assert namespace == namespace_of(tiers)
+    assert namespace == v.namespace_of(tiers)
 
 
 @pytest.mark.parametrize("reading", ["none", "forced"])
 def test_only_a_forced_change_of_region_may_have_lost_messages(reading: str) -> None:
-    profile = profile_for(load(), readings={"REGION-CHANGE": reading})
+    profile = v.profile_for(load(), readings={"REGION-CHANGE": reading})
     assert profile.may_have_lost is (reading == "forced")

@@ -16,10 +16,6 @@ from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history import protocol
 from busproof.spec import load
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Receive
-from busproof.vocabulary.outcomes import Empty, Indeterminate, Unsupported
-from busproof.vocabulary.profile import profile_for
 
 
 def write(raw: bytes) -> None:
@@ -99,13 +95,13 @@ class Bus:
         named = [each for each in named if each not in self.args.without]
         return protocol.Declared(
             implementation=protocol.ImplementationName(**attrs.asdict(everything.implementation)),
-            capabilities=tuple(Capability(each) for each in named),
+            capabilities=tuple(v.Capability(each) for each in named),
             slack=self.args.slack,
         )
 
     def start(self, request: protocol.StartRequest) -> None:
         held_to = attrs.asdict(request.start)
-        self.model.start(profile_for(load(), **held_to))
+        self.model.start(v.profile_for(load(), **held_to))
         if self.args.count:
             with self.args.count.open("ab") as file:
                 file.write(b".")
@@ -117,13 +113,13 @@ class Bus:
     def observed(self, request: protocol.CommandRequest) -> v.Observed:
         time.sleep(self.args.pause)
         if type(request.command).__name__ in self.args.unsupported:
-            return v.Observed(Unsupported(detail="no such thing here"))
+            return v.Observed(v.Unsupported(detail="no such thing here"))
         if self.args.indeterminate:
-            return v.Observed(Indeterminate(detail="the network is silent"))
+            return v.Observed(v.Indeterminate(detail="the network is silent"))
         came = self.model.do(request.command, request.connection)
-        lost = self.args.lose and isinstance(request.command, Receive)
+        lost = self.args.lose and isinstance(request.command, v.Receive)
         witness = None if "witness" in self.args.without else came.witness
-        return v.Observed(Empty()) if lost else v.Observed(came.outcome, witness)
+        return v.Observed(v.Empty()) if lost else v.Observed(came.outcome, witness)
 
 
 def main() -> None:

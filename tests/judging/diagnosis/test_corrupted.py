@@ -9,34 +9,31 @@ from random import Random
 import pytest
 from corrupting import CORRUPTIONS, Corrupted, History
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.diagnosis.diagnosis import diagnose
 from busproof.judging.replay.explanation import explain
 from busproof.judging.workload import work
 from busproof.spec import load
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import Clock, RuleId
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = 40
 CASES = 40 if FULL else 4
 TRIES = 10 if FULL else 2
 STEPS = 1_000
-REAL = Observability(clock=Clock.REAL)
+REAL = v.Observability(clock=v.Clock.REAL)
 TAKE_TWO = {"session given twice", "given before commit", "locked again"}
 """What one client alone does not do, or hardly ever."""
 KINDS = [kind for kind in CORRUPTIONS if kind not in TAKE_TWO]
 
 
 @cache
-def profile() -> Profile:
-    return profile_for(load(), partitions=16)
+def profile() -> v.Profile:
+    return v.profile_for(load(), partitions=16)
 
 
 @cache
-def history(seed: int, connections: int | None) -> list[Event]:
+def history(seed: int, connections: int | None) -> list[v.Event]:
     """What one client asks and is answered, 220 times."""
     adapter = ModelAdapter(policy="round-robin", seed=seed)
     return work(adapter, profile(), Random(seed), 220, 1, connections)
@@ -51,7 +48,7 @@ def corrupted(kind: str) -> Iterator[Corrupted]:
         yield from ways[:TRIES]
 
 
-def charged(events: list[Event]) -> tuple[RuleId, ...]:
+def charged(events: list[v.Event]) -> tuple[v.RuleId, ...]:
     """The rules that are charged to the event after the longest execution."""
     explanation = explain(events, profile(), REAL, steps=STEPS)
     assert explanation.stuck_at is not None
@@ -70,7 +67,7 @@ def test_the_right_rule_is_charged(kind: str) -> None:
     assert [] == others
 
 
-MORE_SPECIFIC: dict[str, set[RuleId]] = {
+MORE_SPECIFIC: dict[str, set[v.RuleId]] = {
     "duplicate given": {"DUP-07"},
     "withheld": {"LIFE-04", "LIFE-05"},
 }
