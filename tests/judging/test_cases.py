@@ -2,8 +2,13 @@
 
 Each line is one history of a namespace: all its events are allowed, and none of the `wrong` ones is
 allowed after them. `breaks` has a rule for each wrong one, which it is charged to, among others;
-none where that is open. `profile` and `seen` name what differs from the defaults; where a profile
-names no reading, the register's default holds.
+none where that is open. With `first` this rule is charged before all others, as the one that a
+reader of the documents would name; with none of the wrong ones a `spared` rule is charged.
+
+`profile` and `seen` name what differs from the defaults; where a profile names no reading, the
+register's default holds. In place of a profile, `namespace` has the arguments of `profile_for`:
+what its edition does not state is not judged. What is `direct` is explained without going back, as
+its choices are made when an answer shows them.
 """
 
 import json
@@ -22,7 +27,8 @@ from busproof.judging.replay.explanation import Ended, explain
 from busproof.spec import load
 
 CASES: Final = Path(__file__).with_name("cases")
-DEFAULTS: Final = {entry.id: entry.default for entry in load().ambiguities}
+CATALOGUE: Final = load()
+DEFAULTS: Final = {entry.id: entry.default for entry in CATALOGUE.ambiguities}
 
 
 @attrs.frozen
@@ -35,6 +41,14 @@ class Case:
     events: tuple[v.Event, ...]
     wrong: tuple[v.Event, ...]
     breaks: tuple[v.RuleId | None, ...]
+    first: bool
+    spared: frozenset[v.RuleId]
+    direct: bool
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether each event is executed once."""
+        return explain(self.events, self.profile, self.seen).steps == len(self.events)
 
     def ended(self, *more: v.Event) -> Ended:
         """Return how the search for an execution ends, with more events at the end."""
@@ -47,17 +61,27 @@ class Case:
 
 def case_of(line: dict[str, Any]) -> Case:
     """Return the case of a line."""
-    told = {"edition": "de-2021-04", "partitions": 4, **line.get("profile", {})}
-    told["readings"] = DEFAULTS | told.get("readings", {})
     wrong = tuple(structure(event, v.Event) for event in line.get("wrong", ()))
     return Case(
         about=line["about"],
-        profile=structure(told, v.Profile),
+        profile=profile_of(line),
         seen=structure(line.get("seen", {}), v.Observability),
         events=tuple(structure(event, v.Event) for event in line["events"]),
         wrong=wrong,
         breaks=tuple(line.get("breaks", (None,) * len(wrong))),
+        first=line.get("first", False),
+        spared=frozenset(line.get("spared", ())),
+        direct=line.get("direct", False),
     )
+
+
+def profile_of(line: dict[str, Any]) -> v.Profile:
+    """Return the profile of a line."""
+    if "namespace" in line:
+        return v.profile_for(CATALOGUE, **line["namespace"])
+    told = {"edition": "de-2021-04", "partitions": 4, **line.get("profile", {})}
+    told["readings"] = DEFAULTS | told.get("readings", {})
+    return structure(told, v.Profile)
 
 
 def cases_of(family: Path) -> Iterator[Case]:
@@ -73,7 +97,11 @@ def test_every_case_has_its_verdict(family: Path) -> None:
         assert case.ended() is Ended.EXPLAINED, told
         for event, rule in zip(case.wrong, case.breaks, strict=True):
             assert case.ended(event) is Ended.IMPOSSIBLE, (told, event)
-            assert rule is None or rule in case.charged(event), (told, event)
+            if rule is not None:
+                charged = case.charged(event)
+                assert rule in (charged[:1] if case.first else charged), (told, event)
+                assert case.spared.isdisjoint(charged), (told, event)
+        assert not case.direct or case.is_direct, told
 
 
 def test_many_cases_forbid_something() -> None:

@@ -131,6 +131,31 @@ def test_an_explained_history_shows_its_execution(
     assert "the front end caches 1 more message (LIFE-08)" in lines[received + 1]
 
 
+TRIED_AGAIN = """\
+{"record":"header","protocol":1,"profile":{"edition":"en-2026-02"},"capabilities":["peek-lock"]}
+{"record":"event","called":0,"command":{"type":"CreateQueue","queue":"r","partitioned":false},"outcome":{"type":"Done"},"returned":0}
+{"record":"event","called":1,"command":{"type":"CreateQueue","queue":"q","partitioned":false,"forward_dead_letters_to":"r"},"outcome":{"type":"Done"},"returned":1}
+{"record":"event","called":2,"command":{"type":"UpdateQueue","queue":"r","status":"disabled"},"outcome":{"type":"Done"},"returned":2}
+{"record":"event","called":3,"command":{"type":"Send","queue":"q","message":{"body":"a"}},"outcome":{"type":"Done"},"returned":3}
+{"record":"event","called":4,"command":{"type":"Receive","queue":"q"},"outcome":{"type":"Received","message":{"body":"a","lock_token":"l"}},"returned":4}
+{"record":"event","called":5,"command":{"type":"DeadLetter","queue":"q","lock_token":"l","reason":"why"},"outcome":{"type":"Done"},"returned":5}
+{"record":"event","called":6,"command":{"type":"UpdateQueue","queue":"r","status":"active"},"outcome":{"type":"Done"},"returned":6}
+{"record":"event","called":7,"command":{"type":"Receive","queue":"r"},"outcome":{"type":"Received","message":{"body":"a","lock_token":"m","dead_letter_reason":"why"}},"returned":7}
+"""
+"""A dead letter goes on once its destination is enabled again (FWD-37)."""
+
+
+def test_an_execution_has_words_for_what_a_bus_does_by_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = tmp_path / "history.jsonl"
+    history.write_text(TRIED_AGAIN)
+    main(["check", str(history), "--explain"])
+    out = capsys.readouterr().out
+    assert "before it: 'a' is forwarded" in out
+    assert "before it: dead letter 'a' is tried again" in out
+
+
 def test_a_history_without_explanation_names_the_event(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
