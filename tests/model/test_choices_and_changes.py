@@ -7,7 +7,7 @@ from model_driver import SECOND, Bus, changed, profile, state_of
 
 from busproof import vocabulary as v
 from busproof.broker.direct_actions import act
-from busproof.model import HostileChoices, RandomChoices, RoundRobin, Scripted, ways
+from busproof.model import HostileChoices, RandomChoices, RoundRobin, Scripted
 from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action
 from busproof.model.rules import Namespace
@@ -57,19 +57,6 @@ def test_changes_leave_out_the_timers_that_ran(bus: Bus) -> None:
     queue = bus.namespace.entities["q"]
     found = changed(answer.changes)
     assert [(bus.namespace, None), (queue.messages[1], None)] == found
-
-
-def test_hostile_policy_offers_a_message_of_each_key() -> None:
-    bus = Bus(profile(partitions=2))
-    bus.create()
-    alike = [f"k{number}" for number in range(9) if bus.send("m", partition_key=f"k{number}")]
-    bus.bodies()
-    for number, key in enumerate((alike[0], alike[0], alike[1], alike[1])):
-        bus.send(f"m{number}", partition_key=key)
-    locked = bus.receive()
-    found = [answer.outcome for _, answer in ways(bus.namespace, v.Receive(queue="q"), "c2")]
-    bodies = {each.message.body for each in found if isinstance(each, v.Received)}
-    assert ("m0", {"m1", "m2"}) == (locked.body, bodies)
 
 
 def test_changes_of_a_send_are_its_message_and_the_counters_of_its_partition(bus: Bus) -> None:
@@ -146,13 +133,3 @@ def test_sessions_that_are_gone_are_in_no_index(bus: Bus) -> None:
     entity = bus.namespace.entities["s"]
     assert not entity.sessions
     assert not entity.free_sessions
-
-
-def test_a_session_whose_last_message_dies_as_it_is_given_back_is_gone(bus: Bus) -> None:
-    bus.create(requires_session=True)
-    bus.send("m", session_id="a", time_to_live=SECOND)
-    bus.done(v.AcceptSession(queue="q", session_id="a"))
-    bus.receive(session_id="a")
-    bus.done(v.AdvanceClock(duration=2 * SECOND))
-    bus.done(v.CloseSession(queue="q", session_id="a"))
-    assert v.SessionsListed(session_ids=()) == bus.done(v.ListSessions(queue="q"))

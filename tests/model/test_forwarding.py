@@ -3,39 +3,12 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-import pytest
 from model_driver import SECOND, Bus, profile
 
 from busproof import vocabulary as v
 from busproof.model import RoundRobin, ways
 
 T = TypeVar("T")
-
-
-def test_message_is_forwarded_four_times_in_a_row(bus: Bus) -> None:
-    bus.create("q5")
-    for number in (4, 3, 2, 1):
-        bus.create(f"q{number}", forward_to=f"q{number + 1}")
-    bus.create("q0", forward_to="q1")
-    bus.send("near", queue="q1")
-    bus.send("far", queue="q0")
-    assert ["near"] == bus.bodies("q5")
-    assert "MaxTransferHopCountExceeded" == bus.receive("q4" + v.TRANSFERS).dead_letter_reason
-
-
-@pytest.mark.parametrize(
-    ("reading", "suffix"), [("transfer", v.TRANSFERS), ("dead-letter", v.DEAD_LETTERS)]
-)
-def test_message_whose_destination_is_gone_is_kept_as_read(reading: str, suffix: str) -> None:
-    bus = Bus(profile(FORWARD_FAILED=reading))
-    bus.create("r")
-    bus.create("q", forward_to="r")
-    bus.done(v.UpdateQueue(queue="r", status=v.EntityStatus.DISABLED))
-    bus.send("m1")
-    bus.done(v.DeleteQueue(queue="r"))
-    bus.send("m2")
-    reasons = [bus.receive("q" + suffix).dead_letter_reason for _ in range(2)]
-    assert {"DestinationDisabled", "DestinationNotFound"} == set(reasons)
 
 
 def test_forwarded_message_goes_where_there_is_room(bus: Bus) -> None:
@@ -51,18 +24,6 @@ def test_forwarded_message_goes_where_there_is_room(bus: Bus) -> None:
     for number in range(3):
         bus.send(f"n{number}", size=1)
     assert 4 == len(bus.bodies("r"))
-
-
-def test_forwarded_message_waits_for_a_partition_that_is_down(bus: Bus) -> None:
-    bus.create("r")
-    bus.create("q", forward_to="r")
-    for number in range(3):
-        bus.down(number, "r")
-    bus.send("m")
-    assert [] == bus.bodies("r")
-    for number in range(3):
-        bus.up(number, "r")
-    assert ["m"] == bus.bodies("r")
 
 
 def test_message_id_pins_a_forwarded_message_if_so_read() -> None:
@@ -91,14 +52,6 @@ def test_dead_letters_that_forward_in_a_circle_stay_in_the_end(bus: Bus) -> None
         for each in bus.namespace.entities.values()
         if each.path.endswith(v.DEAD_LETTERS) and each.messages
     ]
-
-
-def test_queue_that_requires_sessions_does_not_forward(bus: Bus) -> None:
-    bus.create("r")
-    command = v.CreateQueue(queue="q", requires_session=True, forward_to="r")
-    assert v.Error.INVALID_OPERATION is bus.refused(command)
-    bus.create("q", requires_session=True)
-    assert v.Error.INVALID_OPERATION is bus.refused(v.UpdateQueue(queue="q", forward_to="r"))
 
 
 def test_message_without_key_is_forwarded_to_any_partition(bus: Bus) -> None:
@@ -135,21 +88,6 @@ def test_dead_letters_go_on_once_their_destination_is_enabled_again(bus: Bus) ->
     assert 0 == len(bus.namespace.entities[DEAD].messages)
 
 
-def test_dead_letter_goes_on_once_its_destination_has_room(bus: Bus) -> None:
-    """And waits further if that is not enough."""
-    bus.create("r", partitioned=False)
-    bus.create("q", partitioned=False, forward_dead_letters_to="r")
-    for body in ("large", "small"):
-        size = 2**30 - 10 if body == "large" else 10
-        bus.send(body, queue="r", size=size, stands_in=True)
-    dead_letter_of(bus, "m", size=100)
-    held = [bus.receive("r") for _ in range(2)]
-    bus.done(v.Complete(queue="r", lock_token=held[1].lock_token))
-    assert [] == bus.bodies("r")
-    bus.done(v.Complete(queue="r", lock_token=held[0].lock_token))
-    assert ["m"] == bus.bodies("r")
-
-
 def test_dead_letter_that_is_gone_or_has_no_destination_is_not_tried_again(bus: Bus) -> None:
     """A queue that is created again under the name does not know of it."""
     bus.create("r")
@@ -167,20 +105,6 @@ def test_dead_letter_that_is_gone_or_has_no_destination_is_not_tried_again(bus: 
     bus.done(v.DeleteQueue(queue="r"))
     dead_letter_of(bus, "m3")
     assert 1 == len(bus.namespace.entities[DEAD].messages)
-
-
-def test_dead_letter_goes_on_once_though_room_comes_twice_at_once(bus: Bus) -> None:
-    """A commit completes two messages, and it is tried again for each."""
-    bus.create("r", partitioned=False)
-    bus.create("q", partitioned=False, forward_dead_letters_to="r")
-    for number in range(2):
-        bus.send(f"n{number}", queue="r", size=2**29, stands_in=True)
-    dead_letter_of(bus, "m", size=100)
-    bus.done(v.BeginTransaction(transaction="t"))
-    for token in [bus.receive("r").lock_token for _ in range(2)]:
-        bus.done(v.Complete(queue="r", lock_token=token, transaction="t"))
-    bus.done(v.CommitTransaction(transaction="t"))
-    assert ["m"] == bus.bodies("r")
 
 
 def test_dead_letter_waits_further_after_a_way_in_which_it_went_on(bus: Bus) -> None:

@@ -1,34 +1,15 @@
 """Sizes of messages, and room in queues and partitions."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import pytest
-from model_driver import Always, Bus, profile
+from model_driver import Bus, profile
 
 from busproof import vocabulary as v
-from busproof.model import HostileChoices, RoundRobin
+from busproof.model import RoundRobin
 
 T = TypeVar("T")
 KB, GB = 1024, 2**30
-
-
-@pytest.mark.parametrize("properties", [{"message_id": "i" * 129}, {"session_id": "i" * 129}])
-def test_key_that_is_too_long_is_refused(bus: Bus, properties: dict[str, Any]) -> None:
-    bus.create()
-    message = v.Message(body="m", **properties)
-    assert v.Error.INVALID_OPERATION is bus.refused(v.Send(queue="q", message=message))
-
-
-@pytest.mark.parametrize(
-    ("tier", "size", "fits"),
-    [("standard", 256 * KB, True), ("standard", 257 * KB, False), ("premium", 257 * KB, True)],
-)
-def test_body_is_as_large_as_its_tier_takes(tier: str, size: int, *, fits: bool) -> None:
-    bus = Bus(profile(tier=tier))
-    bus.create(partitioned=False)
-    outcome = bus.ask(v.Send(queue="q", message=v.Message(body="m", size=size))).outcome
-    assert fits is (outcome == v.Done())
 
 
 def test_properties_are_limited_one_by_one_and_together(bus: Bus) -> None:
@@ -38,16 +19,6 @@ def test_properties_are_limited_one_by_one_and_together(bus: Bus) -> None:
         message = v.Message(body="m", properties=properties)
         assert v.Error.INVALID_OPERATION is bus.refused(v.Send(queue="q", message=message))
     bus.send("m", properties={"a": small, "b": 1})
-
-
-def test_batch_is_limited_as_a_whole(bus: Bus) -> None:
-    bus.create(partitioned=False)
-    messages = tuple(v.Message(body=f"m{number}", size=200 * KB) for number in range(2))
-    assert v.Error.MESSAGE_TOO_LARGE is bus.refused(v.SendBatch(queue="q", messages=messages))
-    assert v.Error.INVALID_OPERATION is bus.refused(v.SendBatch(queue="q", messages=()))
-    premium = Bus(profile(tier="premium"))
-    premium.create(partitioned=False)
-    premium.done(v.SendBatch(queue="q", messages=messages))
 
 
 def test_transaction_takes_a_hundred_messages(bus: Bus) -> None:
@@ -60,57 +31,6 @@ def test_transaction_takes_a_hundred_messages(bus: Bus) -> None:
     assert v.Error.INVALID_OPERATION is bus.refused(one_more)
     bus.done(v.CommitTransaction(transaction="x"))
     assert 100 == len(bus.bodies())
-
-
-def full(bus: Bus, partition_key: str, size: int = GB) -> None:
-    """Fill the partition of a key."""
-    bus.send("full", partition_key=partition_key, size=size, stands_in=True)
-
-
-def test_full_partition_refuses_its_key_and_is_gone_round_without_one(bus: Bus) -> None:
-    bus.create()
-    full(bus, "k")
-    keyed = v.Send(queue="q", message=v.Message(body="m", partition_key="k", size=1))
-    assert v.Error.QUOTA_EXCEEDED is bus.refused(keyed)
-    for number in range(3):
-        bus.send(f"m{number}", size=1)
-    for number in range(4):
-        bus.ask(
-            v.Send(queue="q", message=v.Message(body=f"f{number}", size=GB - 3, stands_in=True))
-        )
-    nowhere = v.Send(queue="q", message=v.Message(body="n", size=KB))
-    assert v.Error.QUOTA_EXCEEDED is bus.refused(nowhere)
-    bus.bodies()
-    assert v.Done() == bus.done(keyed)
-
-
-def test_full_partition_refuses_everything_if_so_read() -> None:
-    bus = Bus(profile(FULL_UNKEYED="refused"))
-    bus.create(partitioned=False)
-    full(bus, "k")
-    assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=v.Message(body="m")))
-
-
-def test_pooled_partitions_are_full_together() -> None:
-    bus = Bus(profile(FULL_PARTITION="pooled"))
-    bus.create()
-    for number in range(3):
-        full(bus, "k", GB)
-        assert number < 2 or v.Error.QUOTA_EXCEEDED is bus.refused(
-            v.Send(queue="q", message=v.Message(body="m", partition_key="k"))
-        )
-
-
-def test_a_pooled_partition_with_room_is_full_with_the_others() -> None:
-    """The first holds more than its own size, so that nothing is left for the second."""
-    for reading in ("pooled", "either"):
-        bus = Bus(profile(FULL_PARTITION=reading, partitions=2), HostileChoices(Always()))
-        bus.create()
-        full(bus, "k", GB)
-        full(bus, "k", GB)
-        for key in ("k", "other"):
-            message = v.Message(body="m", partition_key=key, size=1)
-            assert v.Error.QUOTA_EXCEEDED is bus.refused(v.Send(queue="q", message=message))
 
 
 def test_gigabytes_make_partitions_if_so_read() -> None:
