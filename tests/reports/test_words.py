@@ -1,14 +1,38 @@
-"""Events and stories as sentences, on one line whatever comes."""
+"""Commands, answers, events and stories as sentences, on one line whatever comes."""
+
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows_of
 
 from busproof import vocabulary as v
+from busproof.history.codec import structure
 from busproof.history.render.commands import command_words
 from busproof.history.render.events import event_words, story
 from busproof.history.render.outcomes import outcome_words
 from busproof.history.render.phrases import one_line, seconds
+
+COMMANDS = rows_of(__file__, "command_words")
+OUTCOMES = rows_of(__file__, "outcome_words")
+
+
+@pytest.mark.parametrize(("words", "command"), COMMANDS)
+def test_a_command_reads_as_a_sentence(words: str, command: dict[str, Any]) -> None:
+    event = structure({"command": command, "outcome": {"type": "Done"}}, v.Event)
+    assert words == command_words(event.command)
+
+
+@pytest.mark.parametrize(("words", "outcome"), OUTCOMES)
+def test_an_outcome_reads_as_a_sentence(words: str, outcome: dict[str, Any]) -> None:
+    event = structure({"command": {"type": "ListQueues"}, "outcome": outcome}, v.Event)
+    assert words == outcome_words(event.outcome)
+
+
+@pytest.mark.parametrize(("rows", "union"), [(COMMANDS, v.Command), (OUTCOMES, v.Outcome)])
+def test_every_command_and_outcome_is_among_the_sentences(rows: Any, union: Any) -> None:
+    assert {each.__name__ for each in get_args(union)} == {value["type"] for _, value in rows}
 
 
 def test_an_event_shows_what_was_asked_and_what_came_with_the_witness() -> None:
