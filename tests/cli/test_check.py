@@ -177,14 +177,6 @@ def test_either_oracle_judges_a_history(busproof, recorded):
     assert expected == causes
 
 
-def test_a_folder_without_history_gets_one_sentence(busproof):
-    """A folder stands for the run in it."""
-    (busproof.folder / "run").mkdir()
-    ended = busproof("check", "run")
-    assert 2 == ended.code
-    assert "there is no file run/history.jsonl" in ended.sentence
-
-
 @pytest.mark.parametrize("engine", ["local", "auto"])
 def test_an_engine_can_be_named(busproof, brief, engine):
     """Whichever it is, what is not in the history is not shown."""

@@ -14,7 +14,7 @@ import pytest
 
 from busproof.cli import audit, github, values
 from busproof.cli.frame import Command
-from busproof.cli.main import COMMANDS, GROUPS, main
+from busproof.cli.main import COMMANDS, main
 from busproof.history.conformance import Verdict
 from busproof.judging.audit import Audited, Result
 from busproof.spec import load
@@ -73,16 +73,6 @@ def program(line: str, shell: tuple[str, ...]) -> list[str]:
     return ended.stdout.splitlines()
 
 
-def test_help_has_the_commands_in_groups(capsys):
-    """Each command once, below the heading of its group."""
-    text = help_of(capsys)
-    places = [text.index(f"\n{heading}:\n") for heading in ("Read and run", "Prove the suite")]
-    assert sorted(places) == places
-    for heading, commands in GROUPS.items():
-        part = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
-        assert list(commands) == re.findall(r"^  ([a-z][a-z-]+) ", part, re.MULTILINE)
-
-
 def test_every_module_of_a_command_is_in_a_group():
     """A command that no help names would be found by nobody."""
     modules = {
@@ -108,12 +98,6 @@ def test_every_help_ends_with_examples_that_can_be_typed(capsys, name):
         command(words[0]).read(words[1:])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_option_says_what_it_is_for(name):
-    """No option and no argument is without a help."""
-    assert [] == [each.name for each in command(name).params if not each.help]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("run",)], ids=["all", "run"])
 def test_a_help_imports_little(words):
@@ -135,18 +119,6 @@ def test_a_help_imports_little(words):
     assert len(imported) <= FEW
     others = {each.partition(".")[0] for each in imported} - set(sys.stdlib_module_names)
     assert {"busproof", "click"} == others
-
-
-def test_nothing_is_parsed_by_argparse():
-    """One parser is enough."""
-    sources = [
-        Path(folder, name)
-        for folder, _, names in os.walk(PACKAGE, followlinks=True)
-        for name in names
-        if name.endswith(".py")
-    ]
-    assert len(sources) > 500
-    assert [] == [each for each in sources if b"argparse" in each.read_bytes()]
 
 
 BASH = """

@@ -3,7 +3,6 @@
 import importlib.metadata
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -103,9 +102,3 @@ def test_each_missing_thing_has_its_sentence(capsys, monkeypatch, tmp_path) -> N
 def test_unknown_program_is_refused(capsys) -> None:
     assert main(["doctor", "docker"]) == 2
     assert "doctor knows nothing called 'docker'; name report, amqp" in capsys.readouterr().err
-
-
-def test_looking_changes_nothing(tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    main(["doctor"])
-    assert [] == list(Path.cwd().iterdir())

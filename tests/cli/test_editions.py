@@ -32,10 +32,3 @@ def test_verdicts_come_as_json_by_edition(busproof):
     ended = busproof(*SHORT, "--rule", "KEY-08", "--format", "json")
     assert 0 == ended.code
     assert set(EDITIONS) == json.loads(ended.out)["editions"].keys()
-
-
-@pytest.mark.parametrize("option", ["--replay", "--write-known-failures"])
-def test_option_of_one_run_is_refused(busproof, option):
-    ended = busproof("run", "--edition", "all", option, "it.json")
-    assert 2 == ended.code
-    assert f"{option} belongs to one run" in ended.sentence

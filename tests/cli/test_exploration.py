@@ -154,28 +154,6 @@ def test_replays_that_differ_are_kept(failure) -> None:
         assert scenario.events
 
 
-@pytest.mark.parametrize(
-    ("line", "parts"),
-    [
-        ("run --profile huge", ["'huge'", "quick, ci, thorough, network, soak"]),
-        ("run --minutes 5", ["--minutes", "soak"]),
-        ("run --profile soak --minutes zero", ["'zero'", "above 0"]),
-        ("run --seed x", ["'x'", "whole number"]),
-        ("run --rule KEY-08 --profile ci", ["--rule", "--profile"]),
-        ("run --only features --seed 4", ["--only features", "--seed"]),
-        ("run --replay none.json", ["none.json"]),
-        ("run --replay none.json --only exploration", ["--replay", "--only"]),
-    ],
-)
-def test_senseless_options_get_one_sentence(busproof, line, parts) -> None:
-    """With exit code 2, and nothing is left."""
-    ended = busproof(*line.split())
-    assert 2 == ended.code
-    for part in parts:
-        assert part in ended.sentence
-    assert set() == busproof.runs
-
-
 def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:
     """And is judged as far as it went."""
     options = ("--only", "exploration", "--profile", "soak", "--minutes", "5", "--name", "it")

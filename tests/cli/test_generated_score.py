@@ -6,7 +6,6 @@ import pytest
 
 from busproof.cli import audit_generated
 from busproof.cli.audit_generated import _families, _limit_time
-from busproof.cli.mutation.generated import Terms
 from busproof.cli.mutation.score import Counted, Score, score_of
 from busproof.mutants.by_machine.made import generate_mutants
 from busproof.mutants.by_machine.record import Fate, Result
@@ -63,19 +62,6 @@ def test_scores_are_of_scenarios_with_situations_and_of_everything():
     shares = [every[f"score{ending}"] for ending in ("_of_features", "", "_of_everything")]
     assert ["all", 25.0, 50.0, 75.0] == [every["family"], *shares]
     assert every["interval"][0] < 50 < every["interval"][1]
-
-
-def test_the_table_fits_a_terminal_of_80_columns(monkeypatch, capsys):
-    """No heading and no score is cut, whatever the family."""
-    monkeypatch.setenv("COLUMNS", "80")
-    keys, rules = generate_mutants("keys")[:5], generate_mutants("subscription_rules")
-    killed = Fate(id=rules[0].id, result=Result.KILLED, part="features")
-    audit_generated._show([*keys, *rules], [*fates(), killed], Terms(), "table")
-    table = capsys.readouterr().out.partition("feat.: ")[0]
-    assert "…" not in table
-    assert all(len(line) <= 80 for line in table.splitlines())
-    assert "subscription_rules" in table
-    assert "100.0" in table
 
 
 def test_an_audit_ends_when_its_time_is_up(monkeypatch: pytest.MonkeyPatch):

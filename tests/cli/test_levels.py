@@ -46,20 +46,6 @@ def test_what_is_required_and_not_claimed_is_exit_code_3(little) -> None:
     assert (3, True) == (again.code, "required level topics is not claimed" in again.problems)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("run --require gold", "--require is 'gold'; give a level (core, messages,"),
-        ("run --require core --rule KEY-08", "leave --rule out"),
-        ("report --badges b one two", "--badges are of one run"),
-    ],
-)
-def test_wrong_uses_get_one_sentence(busproof, words, said) -> None:
-    ended = busproof(*words.split())
-    assert 2 == ended.code
-    assert said in ended.sentence
-
-
 def test_limited_run_has_no_badges(busproof) -> None:
     about = ("run", "--rule", "KEY-08", "--only", "features", "--name", "r")
     assert 0 == busproof(*about).code
