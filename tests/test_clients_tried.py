@@ -1,26 +1,10 @@
 """`tools/clients_tried.py`: what it writes of clients that it tried, or could not try."""
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
-
-ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture
-def tool() -> ModuleType:
-    path = ROOT / "tools" / "clients_tried.py"
-    spec = importlib.util.spec_from_file_location("clients_tried", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tools import clients_tried as tool
 
 
-def test_table_names_each_client_that_is_tried(tool: ModuleType) -> None:
+def test_table_names_each_client_that_is_tried() -> None:
     """With its version and what it spoke over, as the tool was last run."""
     found = tool.TABLE.search(tool.PAGE.read_text(encoding="utf-8"))
     assert found is not None
@@ -28,7 +12,7 @@ def test_table_names_each_client_that_is_tried(tool: ModuleType) -> None:
     assert [(each.package, each.version, each.over) for each in tool.CLIENTS] == rows
 
 
-def test_step_that_failed_is_in_the_column_of_what_it_does_not(tool: ModuleType) -> None:
+def test_step_that_failed_is_in_the_column_of_what_it_does_not() -> None:
     """And so is one that was not tried; one that the client does not have is in neither."""
     said = {"sends_and_receives": "ok", "settles": "failed: E()", "schedules": "not tried"}
     client = tool.Client("package", "1.0", "program.py", steps=tuple(said))
@@ -45,7 +29,7 @@ def test_step_that_failed_is_in_the_column_of_what_it_does_not(tool: ModuleType)
     ],
 )
 def test_client_that_cannot_be_installed_was_not_tried(
-    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, program: str, needed: str
+    monkeypatch: pytest.MonkeyPatch, program: str, needed: str
 ) -> None:
     """None of its steps passed, and the sentence says what to install."""
 

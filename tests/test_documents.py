@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,17 +13,14 @@ import attrs
 import pytest
 from preloaded import popen
 
-from busproof import __version__
 from busproof.broker.configuration import emulator
 from busproof.broker.configuration.subscription_rules import CORRELATION
 from busproof.cli.main import main
-from busproof.history.conformance import ExitCode, Verdict
-from busproof.vocabulary.capabilities import Capability
+from busproof.history.conformance import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 ADAPTERS = ROOT / "docs" / "how-to" / "write-an-adapter.md"
-DEPENDENCIES = ROOT / "docs" / "dependencies.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*/*.md")])
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -117,13 +113,6 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert [] == broken
 
 
-def test_every_document_has_its_line_in_the_site() -> None:
-    """`make docs` would complain, but later."""
-    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    documents = [str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")]
-    assert [] == [name for name in documents if f": {name}\n" not in site]
-
-
 def assert_conforms(ended: subprocess.CompletedProcess[str], folder: Path) -> None:
     """Nothing was violated or broke, and some rules were shown."""
     report = folder / "reports" / "runs" / "latest" / "conformance.json"
@@ -168,14 +157,6 @@ def test_the_shortest_adapter_in_a_process_conforms(tmp_path: Path) -> None:
     assert_conforms(run([*command, *ONLY], tmp_path), tmp_path)
     checked = run(check, tmp_path)
     assert checked.returncode == ExitCode.OK, checked.stdout
-
-
-@pytest.mark.parametrize(
-    "page", [ADAPTERS, ROOT / "docs" / "protocol.md"], ids=lambda path: path.stem
-)
-def test_every_capability_has_its_row(page: Path) -> None:
-    rows = re.findall(r"^\| `([a-z-]+)` \|", page.read_text("utf-8"), re.MULTILINE)
-    assert sorted(Capability) == sorted(row for row in rows if row in set(Capability))
 
 
 @pytest.mark.slow
@@ -238,22 +219,6 @@ def test_the_broker_within_a_test_is_as_it_says(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout
     ended = run([sys.executable, "alone.py"], tmp_path)
     assert ended.stdout.startswith("Endpoint=sb://127.0.0.1:"), ended.stderr
-
-
-def test_the_readme_names_every_verdict() -> None:
-    """In its table, and no other."""
-    text = README.read_text(encoding="utf-8").partition("## Verdicts")[2]
-    table = text.partition("The exit code")[0]
-    assert [each.value for each in Verdict] != []
-    assert sorted(each.value for each in Verdict) == sorted(
-        re.findall(r"^\| `([^`]+)` \|", table, re.M)
-    )
-
-
-def test_the_readme_names_every_exit_code() -> None:
-    """In order."""
-    text = README.read_text(encoding="utf-8").partition("The exit code of")[2]
-    assert [str(int(each)) for each in ExitCode] == re.findall(r"^\| (\d) \|", text, re.M)
 
 
 def test_commands_and_options_that_documents_name_exist(capsys) -> None:
@@ -319,29 +284,6 @@ def test_the_configuration_shown_is_taken(tmp_path: Path) -> None:
     ]
 
 
-def test_pages_that_install_an_extra_say_what_works_in_a_clone() -> None:
-    """For as long as nothing is published."""
-    silent = []
-    for document in DOCUMENTS:
-        text = document.read_text(encoding="utf-8")
-        silent += [
-            (document.name, extra)
-            for extra in re.findall(r"pip install 'busproof\[(\w+)\]'", text)
-            if f"pip install '.[{extra}]'" not in text
-        ]
-    assert [] == silent
-
-
-def test_picture_of_the_readme_is_a_verdict_of_this_version() -> None:
-    """`make picture` draws it anew."""
-    picture = (ROOT / "docs" / "images" / "verdict.svg").read_text(encoding="utf-8")
-    shown = re.findall(r"<(?:desc|text)[^>]*>([^<]*)<", picture)
-    assert shown
-    assert f"busproof model (round-robin) {__version__} " in shown[0]
-    for words in ("KEY-08 violated", "Seen:", "Allowed:", "Again: busproof run"):
-        assert words in shown[0], words
-
-
 @pytest.mark.parametrize(
     ("adapter", "asked", "said"),
     [
@@ -376,17 +318,6 @@ def test_pictures_of_partitions_are_runs_of_this_model(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "partitions-in-pictures.md").read_text(encoding="utf-8")
     shown = re.findall(r"!\[[^\]]{40,}\]\(images/partitions/([^)]+)\)", page)
     assert shown == sorted(drawn)
-
-
-def test_every_dependency_has_its_line() -> None:
-    """Each package that the project asks for, whoever asks."""
-    text = DEPENDENCIES.read_text(encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = [*project["dependencies"]]
-    for extra in project["optional-dependencies"].values():
-        asked += extra
-    names = {re.split(r"[\[<>=~]", each)[0] for each in asked} - {"busproof"}
-    assert [] == [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import importlib.metadata
-import importlib.util
 import os
 import re
 import shutil
@@ -12,10 +11,10 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from programs import refuse
+from tools import environment
 
 pytestmark = pytest.mark.slow
 
@@ -31,17 +30,6 @@ PIPS = {
 """What ensurepip brings in the first release of each Python from 3.11 on, with the wheel's hash."""
 
 TRIED = [(pip, lock) for pip in PIPS for lock in LOCKS if FULL or (pip, lock) == (min(PIPS), "dev")]
-
-
-@pytest.fixture(scope="module")
-def environment() -> ModuleType:
-    """The tool, as a module."""
-    spec = importlib.util.spec_from_file_location("environment", ROOT / "tools" / "environment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +129,7 @@ def pip(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(("home", "index"), TRIED, indirect=True)
 def test_a_lock_installs_with_an_old_pip_whatever_the_index_has_newer(
-    environment: ModuleType, home: Path, index: Index
+    home: Path, index: Index
 ) -> None:
     installer = environment.Pip(home, index.url)
     assert [] == installer.install(index.lock)
@@ -169,9 +157,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def checkout(
-    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, empty: Path
-) -> Path:
+def checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, empty: Path) -> Path:
     """A checkout with one small lock, where new environments are copies of an empty one."""
     run = environment.run
 
@@ -191,9 +177,7 @@ def checkout(
     return tmp_path
 
 
-def made(
-    environment: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str
-) -> tuple[int, Path]:
+def made(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, Path]:
     """Call the tool for an environment named `env`; return its exit code and the stamp."""
     index = (environment.ROOT / "requirements").as_uri()
     options = ["env", "build", "--no-project", "--index", index, *arguments]
@@ -201,38 +185,36 @@ def made(
     return environment.main(), Path("env", ".installed")
 
 
-def test_an_environment_is_made_once_for_each_lock(
-    environment, checkout, monkeypatch, capsys
-) -> None:
-    code, stamp = made(environment, monkeypatch)
+def test_an_environment_is_made_once_for_each_lock(checkout, monkeypatch, capsys) -> None:
+    code, stamp = made(monkeypatch)
     assert (0, True) == (code, stamp.exists())
     assert "env: made in" in capsys.readouterr().out
-    assert 0 == made(environment, monkeypatch)[0]
+    assert 0 == made(monkeypatch)[0]
     assert "" == capsys.readouterr().out
     with (checkout / "requirements" / "build.lock").open("a") as file:
         file.write("\n")
-    assert 0 == made(environment, monkeypatch)[0]
+    assert 0 == made(monkeypatch)[0]
     assert "env: made in" in capsys.readouterr().out
 
 
 def test_a_broken_installation_is_never_taken_for_a_whole_one(
-    environment, checkout, monkeypatch, capsys
+    checkout, monkeypatch, capsys
 ) -> None:
     """Neither the first nor the one that was whole before."""
-    made(environment, monkeypatch)
+    made(monkeypatch)
     lock = checkout / "requirements" / "build.lock"
     lock.write_text(lock.read_text().replace("sha256:", "sha256:0000")[:-5] + "\n")
     for _ in range(2):
-        code, stamp = made(environment, monkeypatch)
+        code, stamp = made(monkeypatch)
         assert (1, False) == (code, stamp.exists())
         (said,) = capsys.readouterr().err.splitlines()
         assert said.startswith("make: the packages could not be installed: ")
 
 
 @pytest.mark.usefixtures("checkout")
-def test_an_incomplete_lock_is_refused(environment, monkeypatch, capsys) -> None:
+def test_an_incomplete_lock_is_refused(monkeypatch, capsys) -> None:
     monkeypatch.setattr(environment, "run", then_add_a_need(environment.run))
-    code, stamp = made(environment, monkeypatch)
+    code, stamp = made(monkeypatch)
     assert (1, False) == (code, stamp.exists())
     assert "a lock is not complete: " in capsys.readouterr().err
 
@@ -249,17 +231,15 @@ def then_add_a_need(run):
 
 
 @pytest.mark.usefixtures("checkout")
-def test_no_index_in_reach_is_one_sentence(environment, monkeypatch, capsys) -> None:
+def test_no_index_in_reach_is_one_sentence(monkeypatch, capsys) -> None:
     monkeypatch.setenv("PIP_RETRIES", "1")
-    code, _ = made(environment, monkeypatch, "--index", "http://localhost:1/simple")
+    code, _ = made(monkeypatch, "--index", "http://localhost:1/simple")
     assert 1 == code
     assert "no package index can be reached" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/proc/version").exists(), reason="/proc is of Linux")
-def test_a_checkout_that_cannot_be_written_is_one_sentence(
-    environment, monkeypatch, capsys
-) -> None:
+def test_a_checkout_that_cannot_be_written_is_one_sentence(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["environment.py", "/proc/env", "build", "--no-project"])
     assert 1 == environment.main()
     (said,) = capsys.readouterr().err.splitlines()
@@ -267,17 +247,17 @@ def test_a_checkout_that_cannot_be_written_is_one_sentence(
 
 
 @pytest.mark.usefixtures("checkout")
-def test_a_full_disk_is_one_sentence(environment, monkeypatch, capsys) -> None:
+def test_a_full_disk_is_one_sentence(monkeypatch, capsys) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "env")
 
     monkeypatch.setattr(environment, "run", full)
-    code, stamp = made(environment, monkeypatch)
+    code, stamp = made(monkeypatch)
     assert (1, False) == (code, stamp.exists())
     assert "make: env could not be made: the disk is full (" in capsys.readouterr().err
 
 
-def test_a_second_call_waits_for_the_first(environment, checkout) -> None:
+def test_a_second_call_waits_for_the_first(checkout) -> None:
     with environment.only_one_at_a_time(Path("env")):
         second = subprocess.Popen(
             [sys.executable, str(ROOT / "tools" / "environment.py"), "env", "build"],
@@ -291,22 +271,20 @@ def test_a_second_call_waits_for_the_first(environment, checkout) -> None:
     second.communicate()
 
 
-def test_package_to_be_built_is_left_out_without_a_compiler(
-    environment, checkout, monkeypatch, capsys
-) -> None:
+def test_package_to_be_built_is_left_out_without_a_compiler(checkout, monkeypatch, capsys) -> None:
     """It is installed as soon as there is one, and nothing may be left out where all is asked."""
     monkeypatch.setattr(environment, "BUILT_HERE", {"setuptools": "a compiler"})
     lock = checkout / "requirements" / "build.lock"
     whole = lock.read_text()
     lock.write_text(re.sub("sha256:....", "sha256:0000", whole))
     monkeypatch.setattr(environment, "can_compile", lambda: False)
-    code, stamp = made(environment, monkeypatch)
+    code, stamp = made(monkeypatch)
     assert 0 == code
     assert "left out: setuptools" in stamp.read_text()
     capsys.readouterr()
-    assert (0, "") == (made(environment, monkeypatch)[0], capsys.readouterr().out)
+    assert (0, "") == (made(monkeypatch)[0], capsys.readouterr().out)
     monkeypatch.setenv("BUSPROOF_REQUIRE_ALL", "1")
-    assert 1 == made(environment, monkeypatch)[0]
+    assert 1 == made(monkeypatch)[0]
     assert "building it needs a compiler" in capsys.readouterr().err
 
 

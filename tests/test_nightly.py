@@ -1,35 +1,26 @@
 """`tools/nightly.py`: parts of the nightly checks are resumed, kept and repeated when due."""
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tools import nightly as tool
+from tools.benchmarks import figures
 
 pytestmark = pytest.mark.needs("git")
 
 ROOT = Path(__file__).parent.parent
 
 
-def loaded(path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("loaded", ROOT / path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def nightly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The tool, with results in an empty folder and two parts of one and two steps."""
-    module = loaded("tools/nightly.py")
-    monkeypatch.setattr(module, "RESULTS", tmp_path)
-    monkeypatch.setattr(module, "PRODUCT", ("pyproject.toml",))
-    monkeypatch.setattr(module, "PARTS", {"short": (step(module, "a"),), "long": ()})
-    return module
+    monkeypatch.setattr(tool, "RESULTS", tmp_path)
+    monkeypatch.setattr(tool, "PRODUCT", ("pyproject.toml",))
+    monkeypatch.setattr(tool, "PARTS", {"short": (step(tool, "a"),), "long": ()})
+    return tool
 
 
 def step(nightly: ModuleType, name: str, code: str = "print('rows: 3 (at most 4)')"):
@@ -57,7 +48,6 @@ def test_a_part_keeps_commit_date_and_figures_with_their_bounds(
 
 
 def test_figures_are_read_as_benchmarks_print_them(nightly: ModuleType) -> None:
-    figures = loaded("tools/benchmarks/figures/__init__.py")
     printed = [
         figures.Figure("MB in the end", 1637.0),
         figures.at_most("rows, the median", 3, 4),
@@ -117,41 +107,12 @@ def test_the_status_runs_nothing_and_names_what_failed(nightly, monkeypatch, cap
     assert rows["long"].endswith(" b")
 
 
-def test_an_unknown_part_is_refused_with_those_there_are(nightly, monkeypatch, capsys) -> None:
-    with pytest.raises(SystemExit):
-        ran(nightly, monkeypatch, capsys, "longer")
-    assert "unknown part 'longer'; parts: short, long" in capsys.readouterr().err
-
-
 def test_step_that_a_part_no_longer_has_counts_no_more(nightly, monkeypatch, capsys) -> None:
     nightly.PARTS["long"] = (step(nightly, "a"), step(nightly, "b", "raise SystemExit(1)"))
     assert (1, ["a", "b"]) == ran(nightly, monkeypatch, capsys, "long")
     nightly.PARTS["long"] = (step(nightly, "a"),)
     assert ["a"] == list(nightly.known("long"))
     assert "passed" == nightly.state("long")
-
-
-def test_results_that_cannot_be_kept_are_one_sentence(
-    nightly, monkeypatch, capsys, tmp_path
-) -> None:
-    """On a checkout that cannot be written, or a disk that is full."""
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(nightly, "RESULTS", tmp_path / "file" / "nightly")
-    monkeypatch.setattr(sys, "argv", ["nightly.py", "short"])
-    assert 1 == nightly.main()
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said == f"nightly: {tmp_path / 'file' / 'nightly'}: Not a directory"
-
-
-def test_folder_without_a_repository_is_one_sentence(
-    nightly, monkeypatch, capsys, tmp_path
-) -> None:
-    monkeypatch.setattr(nightly, "ROOT", tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    monkeypatch.setattr(sys, "argv", ["nightly.py", "short"])
-    assert 1 == nightly.main()
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith("nightly: git ls-files: fatal: not a git repository")
 
 
 def test_every_test_at_full_size_is_in_a_part() -> None:

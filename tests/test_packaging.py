@@ -1,6 +1,5 @@
 """Rooms and their contracts, what locks pin, and what must not stand in any file."""
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -9,47 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
-from mypy.main import process_options
 from packaging.requirements import Requirement
 from packaging.version import Version
 from repository import ROOT, files
 
 import busproof
 
-PACKAGE = ROOT / "src" / "busproof"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
-
-
-def modules() -> dict[str, Path]:
-    """Every module of the package by its name without `busproof.`; the root is ''."""
-    found = {}
-    for folder, _, names in os.walk(PACKAGE, followlinks=True):
-        for path in (Path(folder, name) for name in names if name.endswith(".py")):
-            parts = path.relative_to(PACKAGE).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-MODULES = modules()
-
-
-def test_every_room_has_a_contract() -> None:
-    """Each folder of the package has a contract of its imports, and a row in the document."""
-    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"cli"}
-    contracts = PROJECT["tool"]["importlinter"]["contracts"]
-    protected = [room for each in contracts for room in each.get("protected_modules", [])]
-    table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert sorted(protected) == sorted(f"busproof.{room}" for room in rooms)
-    assert [] == [room for room in rooms if f"| `{room}/` |" not in table]
-
-
-def test_mypy_sees_every_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A layout that hides modules from it would let it pass."""
-    monkeypatch.chdir(ROOT)
-    sources, _ = process_options([])
-    seen = {each.module for each in sources}
-    assert {f"busproof.{name}".rstrip(".") for name in MODULES} - seen == set()
 
 
 def test_the_version_is_the_same_everywhere() -> None:

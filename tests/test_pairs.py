@@ -1,9 +1,8 @@
 """The pairs of a rule and a context that a history of the model reaches."""
 
 from busproof import vocabulary as v
-from busproof.cli.mutation.pairs import WORDS, pairs_of
+from busproof.cli.mutation.pairs import pairs_of
 from busproof.history.replay import RecordedCommand
-from busproof.mutants.by_machine.contexts import OF_ENTITIES, OF_NAMESPACES
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for
 
@@ -25,7 +24,3 @@ def test_a_rule_counts_once_for_each_context() -> None:
     found = pairs_of(commands, profile_for(load()))
     contexts = {context for rule, context in found if rule == "PART-01"}
     assert contexts == {"no context", "outage", "regular"}
-
-
-def test_every_context_has_words() -> None:
-    assert {"no context", *OF_NAMESPACES, *OF_ENTITIES} == set(WORDS)

@@ -1,13 +1,12 @@
 """`tools/slowed.py`: a command gets a part of each core, or runs beside busy loops."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from repository import ROOT
+from tools import slowed
 
 TOOL = ROOT / "tools" / "slowed.py"
 COUNT = """
@@ -18,16 +17,6 @@ print(len(children) - 1)
 print(Path("/proc/self/cgroup").read_text())
 raise SystemExit(7)
 """
-
-
-@pytest.fixture
-def slowed() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("slowed", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def ran(*options: str) -> subprocess.CompletedProcess[str]:
@@ -57,24 +46,6 @@ def test_share_is_a_quota_or_as_many_loops() -> None:
     assert before == groups()
 
 
-def test_quota_is_a_part_of_each_core(
-    slowed: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """In the files of either version; without a place for groups it is an error that is told."""
-    monkeypatch.setattr(slowed, "cores", lambda: 4)
-    monkeypatch.setattr(slowed, "GROUPS", tmp_path)
-    monkeypatch.setattr(slowed, "TRIES", 0)
-    with pytest.raises(OSError, match="No such file"), slowed.made_group(0.4):
-        pass
-    (tmp_path / "cpu").mkdir()
-    with slowed.made_group(0.4) as group:
-        assert "160000" == (group / "cpu.cfs_quota_us").read_text()
-    (tmp_path / "cgroup.controllers").touch()
-    with slowed.made_group(0.4) as group:
-        assert "160000 100000" == (group / "cpu.max").read_text()
-    assert 12 == slowed.loops_for(0.4)
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -83,7 +54,7 @@ def test_quota_is_a_part_of_each_core(
     ],
 )
 def test_senseless_words_are_refused(
-    slowed: ModuleType, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         slowed.main(words)

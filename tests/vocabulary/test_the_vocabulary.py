@@ -1,8 +1,6 @@
 """The vocabulary is one module for its users, and its own modules import in one direction."""
 
 import ast
-from collections import Counter
-from graphlib import TopologicalSorter
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args
@@ -51,24 +49,6 @@ def test_every_member_of_a_closed_union_is_exported(union: UnionType) -> None:
 
 def test_every_public_definition_is_exported() -> None:
     assert [] == [name for name in defined_names() if not hasattr(v, name)]
-
-
-def test_no_name_is_defined_twice() -> None:
-    assert [] == [name for name, count in Counter(defined_names()).items() if count > 1]
-
-
-def test_modules_import_in_one_direction() -> None:
-    """`static_order` raises CycleError for a cycle."""
-    imports = {
-        name: {
-            str(node.module).rpartition(".")[2]
-            for node in ast.walk(syntax(name))
-            if isinstance(node, ast.ImportFrom)
-            and str(node.module).startswith("busproof.vocabulary.")
-        }
-        for name in MODULES
-    }
-    assert sorted(MODULES) == sorted(TopologicalSorter(imports).static_order())
 
 
 def test_message_of_values_is_the_message_with_these_fields() -> None:
