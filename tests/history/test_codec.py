@@ -7,6 +7,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows_of
 
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
@@ -80,77 +81,13 @@ def test_everything_is_written_when_asked_for() -> None:
     assert expected == unstructure(v.Receive(queue="q"), full=True)
 
 
-def test_the_tag_stands_first() -> None:
-    assert next(iter(unstructure(v.Peek(queue="q")))) == "type"
-
-
-def test_enums_are_written_as_plain_strings() -> None:
-    written = unstructure(v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE))
-    assert str is type(written["mode"])
-
-
 def test_missing_fields_have_their_defaults() -> None:
     assert v.Event(
         command=v.Send(queue="q", message=v.Message(body="b")), outcome=v.Done()
     ) == structure(event(), v.Event)
 
 
-def test_a_list_may_be_empty() -> None:
-    assert v.Peeked() == read_outcome({"type": "Peeked", "messages": []})
-
-
-EVENTS = [
-    (3, "the Event is 3, and must be an object"),
-    ([], "the Event is [], and must be an object"),
-    ({"outcome": DONE}, "command is missing, and Event needs it"),
-    (event(called=True), "called is true, and must be a whole number"),
-    (event(called="1"), 'called is "1", and must be a whole number'),
-    (event(called=1.0), "called is 1.0, and must be a whole number"),
-    (event(called=None), "called is null, and must be a whole number"),
-    (event(called=2**63), "called is 9223372036854775808, and must be a whole number of at most"),
-    (event(client=1), "client is 1, and must be a string"),
-    (event(client=None), "client is null, and must be a string"),
-    (event(cliemt="a"), 'the Event has the unknown field "cliemt", and must have only "client", '),
-    (event(witness=3), "witness is 3, and must be an object"),
-    (event(witness={"partition": -1}), "witness.partition is -1, and must be >= 0"),
-    (event("Send"), 'command is "Send", and must be an object'),
-    (event({"queue": "q"}), 'command.type is missing, and must be one of "CreateQueue", '),
-    (event({"type": "Sned"}), 'command.type is "Sned", and must be one of "Send", '),
-    (event({"type": ["Send"]}), 'command.type is ["Send"], and must be one of "Send", '),
-    (event({**SEND, "mesage": 1}), 'command has the unknown field "mesage", and must have only "m'),
-    (event({**SEND, "timeout": 0}), "command.timeout is 0, and must be > 0"),
-    (event({**SEND, "message": None}), "command.message is null, and must be an object"),
-    (event({**SEND, "message": {}}), "command.message.body is missing, and Message needs it"),
-    (
-        event({"type": "Receive", "queue": "q", "mode": "peek"}),
-        'command.mode is "peek", and must be one of "peek-lock", "receive-and-delete"',
-    ),
-    (
-        event({"type": "CreateQueue", "queue": "q", "partitioned": 1}),
-        "command.partitioned is 1, and must be true or false",
-    ),
-    (
-        event(outcome={"type": "Refused", "error": "lock-last"}),
-        'outcome.error is "lock-last", and must be one of "lock-lost", ',
-    ),
-    (event(outcome={"type": "Refused", "error": 3}), "outcome.error is 3, and must be one of "),
-    (event(outcome={**DONE, "x": 1}), 'outcome has the unknown field "x", and Done has no fields'),
-    (
-        event(outcome={"type": "Peeked", "messages": [{"body": "a"}, {"body": 3}]}),
-        "outcome.messages[1].body is 3, and must be a string",
-    ),
-    (
-        event(outcome={"type": "Peeked", "messages": {"body": "a"}}),
-        'outcome.messages is {"body": "a"}, and must be a list',
-    ),
-    (
-        event(outcome={"type": "Peeked", "messages": "ab"}),
-        'outcome.messages is "ab", and must be a list',
-    ),
-]
-
-
-@pytest.mark.parametrize(("value", "said"), EVENTS)
+@pytest.mark.parametrize(("value", "said"), rows_of(__file__, "wrong_events"))
 def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(
     value: object, said: str
 ) -> None:
@@ -192,10 +129,6 @@ def test_refusal_by_a_class_is_reported() -> None:
     kind = attrs.make_class("Person", {"name": attrs.field(type=str, validator=refuse)})
     with pytest.raises(HistoryError, match="the Person is wrong: nobody is called Bob"):
         structure({"name": "Bob"}, kind)
-
-
-def test_a_protocol_of_ours_is_taken() -> None:
-    check_protocol(PROTOCOL)
 
 
 def test_a_newer_protocol_says_to_upgrade() -> None:

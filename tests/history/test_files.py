@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from busproof import vocabulary as v
 from busproof.errors import HistoryError
-from busproof.history import files
 from busproof.history.codec import unstructure
 from busproof.history.files import HistoryWriter, RecordTooLong, load, read, scenarios
 from busproof.history.lines import LIMIT
@@ -337,10 +336,6 @@ def test_a_closed_writer_writes_nothing_more(path: Path, records: list[Record]) 
     writer.close()
     with pytest.raises(HistoryError, match="closed"):
         writer.write(records[0])
-
-
-def test_the_folder_of_schemas_lies_beside_the_module() -> None:
-    assert (Path(files.__file__).parent / "schemas").is_dir()
 
 
 def of_length(length: int) -> v.Event:

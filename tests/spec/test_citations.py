@@ -45,10 +45,6 @@ def cited(catalogue: Catalogue, rule: Rule) -> set[tuple[str, str | None]]:
     return {(each.source, each.anchor) for each in rule.citations if each.source in editions}
 
 
-def test_second_reading_is_dated() -> None:
-    assert "2026-11" == READING["read"]
-
-
 def test_every_statement_was_read_again() -> None:
     numbered = {f"{kind}{n + 1}" for kind, most in STATEMENTS.items() for n in range(most)}
     assert numbered == set(READING["statements"])

@@ -7,24 +7,10 @@ from busproof.spec import Catalogue
 from busproof.vocabulary.values import Tier
 
 
-def test_a_rule_is_found_by_its_id(catalogue: Catalogue) -> None:
-    assert catalogue.rule("KEY-03").id == "KEY-03"
-
-
 @pytest.mark.parametrize("wanted", ["KEY-99", "key-03", "KEY-3"])
 def test_an_unknown_rule_is_refused_with_the_nearest_ids(catalogue: Catalogue, wanted: str) -> None:
     with pytest.raises(UsageError, match=rf"'{wanted}'; nearest: .*KEY-\d\d.*`busproof rules`"):
         catalogue.rule(wanted)
-
-
-def test_a_rule_unlike_any_other_is_refused_without_a_guess(catalogue: Catalogue) -> None:
-    with pytest.raises(UsageError, match=r"no rule '\?\?\?'; `busproof rules` lists all"):
-        catalogue.rule("???")
-
-
-def test_an_unknown_edition_is_refused_with_all_editions(catalogue: Catalogue) -> None:
-    with pytest.raises(UsageError, match=r"'en-2021-04'.*fr-2016-09.*de-2021-04"):
-        catalogue.edition("en-2021-04")
 
 
 def test_an_unknown_family_is_refused_with_all_families(catalogue: Catalogue) -> None:
@@ -44,24 +30,6 @@ def test_a_reading_that_nothing_can_reveal_is_refused_with_the_reason(catalogue:
     assert catalogue.readings({"OVERLOAD": "either"}) == catalogue.readings({})
     with pytest.raises(UsageError, match=r"OVERLOAD is on record only.*cannot overload it.*either"):
         catalogue.readings({"OVERLOAD": "like-an-outage"})
-
-
-def test_a_reading_can_be_overridden(catalogue: Catalogue) -> None:
-    readings = catalogue.readings({"ROUND-ROBIN": "strict"})
-
-    assert {**catalogue.readings({}), "ROUND-ROBIN": "strict"} == readings
-
-
-def test_an_unknown_ambiguity_is_refused(catalogue: Catalogue) -> None:
-    with pytest.raises(UsageError, match="'ROUND-ROBINS'; nearest: ROUND-ROBIN"):
-        catalogue.readings({"ROUND-ROBINS": "any"})
-
-
-def test_an_unknown_reading_is_refused_with_the_allowed_ones(catalogue: Catalogue) -> None:
-    with pytest.raises(
-        UsageError, match="ROUND-ROBIN has no reading 'loose'; allowed: any, strict"
-    ):
-        catalogue.readings({"ROUND-ROBIN": "loose"})
 
 
 def test_a_rule_is_in_force_where_edition_and_tier_have_it(catalogue: Catalogue) -> None:
@@ -95,11 +63,6 @@ def test_what_is_not_in_force_is_silent(catalogue: Catalogue) -> None:
 
     assert {rule.id for rule in catalogue.rules} == in_force | silent
     assert frozenset() == in_force & silent
-
-
-def test_an_unknown_tier_is_refused(catalogue: Catalogue) -> None:
-    with pytest.raises(UsageError, match="'gold'; use one of basic, standard, premium"):
-        catalogue.in_force("de-2021-04", "gold")
 
 
 def test_a_diff_shows_what_only_one_edition_states(catalogue: Catalogue) -> None:
@@ -137,13 +100,6 @@ def test_the_order_of_citations_is_no_difference(catalogue: Catalogue) -> None:
 
     assert "FWD-08" not in changed
     assert "MGMT-04" in changed
-
-
-def test_an_edition_does_not_differ_from_itself(catalogue: Catalogue) -> None:
-    diff = catalogue.diff("pt-undated", "pt-undated")
-
-    assert (diff.only_in_a, diff.only_in_b, diff.changed) == ((), (), ())
-    assert (diff.gone, diff.new) == ((), ())
 
 
 def test_a_need_of_either_kind_is_met_by_one_of_them(catalogue: Catalogue) -> None:

@@ -97,12 +97,6 @@ def test_the_table_has_every_id_whole(
     assert max(map(len, lines)) <= int(columns or 160)
 
 
-def test_piped_tables_have_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    run("KEY-03")
-
-    assert "\x1b" not in capsys.readouterr().out
-
-
 def test_the_table_shows_editions_by_marks(capsys: pytest.CaptureFixture[str]) -> None:
     run("--family", "KEY")
 

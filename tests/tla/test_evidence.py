@@ -123,19 +123,6 @@ def test_every_liveness_fails_without_fairness() -> None:
     assert set() == live - unfair
 
 
-def test_counts_are_pinned() -> None:
-    assert [] == [
-        each.name
-        for each in OURS.configurations
-        if each.expect == "success" and not (each.distinct and each.generated)
-    ]
-    assert [] == [
-        each.name
-        for each in OURS.configurations
-        if each.expect == "success" and (each.workers == 1) is not (each.depth > 0)
-    ]
-
-
 def test_an_action_that_is_idle_somewhere_is_not_idle_everywhere() -> None:
     """Each configuration is held to its list; this holds the lists to each other."""
     succeeding = [each for each in OURS.configurations if each.expect == "success"]
@@ -157,20 +144,6 @@ def test_witnesses_check_one_thing() -> None:
                 line.startswith(("INVARIANT", "PROPERTY")) for line in text.splitlines()
             )
             assert text.rstrip().endswith(each.expect)
-
-
-def test_graphs_have_their_sizes() -> None:
-    edges = {
-        size: sum(each.graph.edges for each in OURS.of_size(size) if each.graph is not None)
-        for size in Size
-    }
-    assert edges[Size.GATE] >= 20_000
-    assert edges[Size.FULL] >= 700_000
-
-
-def test_the_full_size_is_three_million_states() -> None:
-    """Those of graphs apart, which are mostly those of other configurations again."""
-    assert sum(each.distinct for each in OURS.configurations if each.graph is None) >= 3_000_000
 
 
 def test_every_rule_that_must_hold_has_an_operator_or_a_reason() -> None:
