@@ -14,20 +14,15 @@ from typing import Any, Final
 
 import pytest
 from model_driver import Always, catalogue
+from rows import command_of
 
 from busproof import vocabulary as v
-from busproof.history.codec import structure, unstructure
+from busproof.history.codec import unstructure
 from busproof.model import Choices, HostileChoices, RoundRobin, new_namespace, step, ways
 from busproof.model.rules import Namespace
 
 CASES: Final = Path(__file__).with_name("cases")
-DONE: Final = {"type": "Done"}
 ASKED: Final = {"command", "connection", "choices"}
-
-
-def command_of(event: dict[str, Any]) -> v.Command:
-    """Return the command of an event."""
-    return structure({"command": event["command"], "outcome": DONE}, v.Event).command
 
 
 def choices_of(event: dict[str, Any], before: Choices) -> Choices:
@@ -46,7 +41,7 @@ def kind(outcome: v.Outcome) -> str:
 
 def answered(namespace: Namespace, event: dict[str, Any], choices: Choices) -> dict[str, Any]:
     """Return what the model answers, in the terms of an event."""
-    command, connection = command_of(event), event.get("connection", "c1")
+    command, connection = command_of(event["command"]), event.get("connection", "c1")
     if "kinds" in event:
         every = ways(namespace, command, connection)
         return {"kinds": sorted({kind(answer.outcome) for _, answer in every})}
