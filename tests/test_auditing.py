@@ -1,7 +1,6 @@
 """What an audit says of a run, in a process of its own, that comes to no end."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -31,9 +30,7 @@ def dies(*_: object) -> None:
         (dies, "the process that runs mismatch-accepted was ended by the system"),
     ],
 )
-def test_audit_error_names_the_fault_and_the_cause(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: object, said: str
-) -> None:
+def test_audit_error_names_the_fault_and_the_cause(monkeypatch, tmp_path, work, said) -> None:
     monkeypatch.setattr(audit, "_audit", work)
     with pytest.raises(AdapterError, match=said):
         audit_apart(JOB, tmp_path)

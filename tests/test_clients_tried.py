@@ -28,9 +28,7 @@ def test_step_that_failed_is_in_the_column_of_what_it_does_not() -> None:
         ("program.cpp", "it needs g++ and libqpid-proton-cpp12-dev"),
     ],
 )
-def test_client_that_cannot_be_installed_was_not_tried(
-    monkeypatch: pytest.MonkeyPatch, program: str, needed: str
-) -> None:
+def test_client_that_cannot_be_installed_was_not_tried(monkeypatch, program, needed) -> None:
     """None of its steps passed, and the sentence says what to install."""
 
     def fails(_: object) -> list[str]:

@@ -292,9 +292,7 @@ def test_the_configuration_shown_is_taken(tmp_path: Path) -> None:
         ("faulty:key-order-lost-after-outage", 5, "KEY-17"),
     ],
 )
-def test_a_feature_of_ones_own_is_judged(
-    tmp_path: Path, adapter: str, asked: int, said: str
-) -> None:
+def test_a_feature_of_ones_own_is_judged(tmp_path, adapter, asked, said) -> None:
     """As its page shows it."""
     found = list(blocks(ROOT / "docs" / "how-to" / "write-a-feature.md"))
     lay_out(found, tmp_path)

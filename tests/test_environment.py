@@ -128,9 +128,7 @@ def pip(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(("home", "index"), TRIED, indirect=True)
-def test_a_lock_installs_with_an_old_pip_whatever_the_index_has_newer(
-    home: Path, index: Index
-) -> None:
+def test_a_lock_installs_with_an_old_pip_whatever_the_index_has_newer(home, index) -> None:
     installer = environment.Pip(home, index.url)
     assert [] == installer.install(index.lock)
     installer.check([])
@@ -197,9 +195,7 @@ def test_an_environment_is_made_once_for_each_lock(checkout, monkeypatch, capsys
     assert "env: made in" in capsys.readouterr().out
 
 
-def test_a_broken_installation_is_never_taken_for_a_whole_one(
-    checkout, monkeypatch, capsys
-) -> None:
+def test_a_broken_installation_is_never_taken_for_a_whole_one(checkout, monkeypatch, capsys):
     """Neither the first nor the one that was whole before."""
     made(monkeypatch)
     lock = checkout / "requirements" / "build.lock"

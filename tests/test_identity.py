@@ -69,9 +69,7 @@ def test_a_placeholder_out_of_reach_is_found() -> None:
         ("a\n\nUntil busproof is on PyPI, wait.\n\nb\n", "a\n\nb\n"),
     ],
 )
-def test_a_name_is_replaced_where_it_stands_for_the_publisher(
-    now: Identity, old: str, new: str
-) -> None:
+def test_a_name_is_replaced_where_it_stands_for_the_publisher(now, old, new) -> None:
     """The command and the module keep their name."""
     assert new == renamed(old, now, NEW)
     assert old == renamed(old, now, now)

@@ -90,9 +90,7 @@ def wanted(extra: str) -> Iterator[Requirement]:
         ("dev", list(wanted("dev"))),
     ],
 )
-def test_a_lock_has_all_that_the_project_asks_for(
-    name: str, requirements: list[Requirement]
-) -> None:
+def test_a_lock_has_all_that_the_project_asks_for(name, requirements) -> None:
     """`make lock` writes it anew."""
     pinned = pins(ROOT / "requirements" / f"{name}.lock")
     assert [] == [

@@ -76,9 +76,7 @@ def test_record_reads_as_it_was_written() -> None:
         ({'JSON Send.required "queue"': "member"}, {}, ["JSON Send.required"]),
     ],
 )
-def test_promise_is_broken_by_what_breaks_a_user(
-    recorded: dict[str, str], present: dict[str, str], names: list[str]
-) -> None:
+def test_promise_is_broken_by_what_breaks_a_user(recorded, present, names) -> None:
     """What is added breaks nobody, but for a parameter that callers do not pass."""
     assert names == broken(recorded, present)
 

@@ -44,9 +44,7 @@ def test_part_fails_with_any_other_and_the_rest_goes_on(it: rehearsal.Rehearsal)
     assert "-> 3" in (it.folder / "log.txt").read_text(encoding="utf-8")
 
 
-def test_a_failed_part_is_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_failed_part_is_the_exit_code(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.setattr(sys, "argv", ["rehearsal.py", "--keep", str(tmp_path)])
     rows = [
         rehearsal.Row("a clone", "passed", 1.0, 0.5),

@@ -53,9 +53,7 @@ def test_share_is_a_quota_or_as_many_loops() -> None:
         (["--share", "4", "true"], "--share is 4.0, and must be more than 0 and less than 1"),
     ],
 )
-def test_senseless_words_are_refused(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_senseless_words_are_refused(words, said, capsys) -> None:
     with pytest.raises(SystemExit):
         slowed.main(words)
     assert said in capsys.readouterr().err

@@ -54,9 +54,7 @@ def run(*words: str) -> int:
     return check.run(check.COMMAND.read(words))
 
 
-def test_a_history_breaks_with_rules_and_report(
-    history: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_breaks_with_rules_and_report(history, tmp_path, capsys) -> None:
     code = run(str(history), "--as", "premium:4", "--report", str(tmp_path / "out"))
 
     out = capsys.readouterr().out
@@ -73,16 +71,12 @@ def test_json_has_the_same(history: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [kind["rules"] for kind in answer["breaks"]] == [["PREM-15"], ["TXN-03"]]
 
 
-def test_nothing_breaks_where_no_key_is_needed(
-    history: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_breaks_where_no_key_is_needed(history, capsys) -> None:
     assert run(str(history), "--as", "premium") == 0
     assert "4 requests compared" in capsys.readouterr().out
 
 
-def test_a_configuration_is_compared_before_any_message(
-    settings: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_configuration_is_compared_before_any_message(settings, capsys) -> None:
     assert run(str(settings), "--as", "premium:4") == 1
 
     out = capsys.readouterr().out
@@ -91,9 +85,7 @@ def test_a_configuration_is_compared_before_any_message(
     assert "seen   once, on t, by settings" in out
 
 
-def test_entities_from_before_have_their_settings_from_a_file(
-    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_entities_from_before_have_their_settings_from_a_file(settings, tmp_path, capsys) -> None:
     file = tmp_path / "history.jsonl"
     messages = tuple(v.Message(body=key, partition_key=key) for key in "ab")
     with HistoryWriter(file) as writer:
@@ -121,9 +113,7 @@ def test_entities_from_before_have_their_settings_from_a_file(
         (("--as", "premium", "--explain"), "leave out --explain"),
     ],
 )
-def test_what_does_not_fit_is_a_usage_error(
-    history: Path, words: tuple[str, ...], said: str
-) -> None:
+def test_what_does_not_fit_is_a_usage_error(history, words, said) -> None:
     with pytest.raises(UsageError, match=said):
         run(str(history), *words)
 

@@ -304,9 +304,7 @@ def test_silent_faults_are_annotated(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("why", ["", "it has too many executions"])
-def test_a_fault_that_a_step_alone_notices_fails_or_says_why(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], why: str
-) -> None:
+def test_a_fault_that_a_step_alone_notices_fails_or_says_why(monkeypatch, capsys, why) -> None:
     found = Audited(id="a", rule="KEY-08", result=Result.KILLED, is_judged=False, why=why)
     monkeypatch.setattr(audit, "_audit_faults", lambda *_: iter([found]))
     assert (0 if why else 1) == main(["audit", "mismatch-accepted"])
@@ -317,9 +315,7 @@ def test_a_fault_that_a_step_alone_notices_fails_or_says_why(
     assert why in printed
 
 
-def test_scenarios_that_fail_by_a_step_beside_judged_ones_are_counted(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scenarios_that_fail_by_a_step_beside_judged_ones_are_counted(monkeypatch, capsys) -> None:
     """They fail nothing: the judge accuses the fault's shortest counterexample."""
     found = Audited(
         id="a",

@@ -68,9 +68,7 @@ def test_an_extra_shows_what_it_lacks(capsys) -> None:
     )
 
 
-def test_a_java_that_does_not_run_is_reported_for_whatever_needs_it(
-    capsys, monkeypatch, tmp_path
-) -> None:
+def test_a_java_that_does_not_run_is_reported_for_whatever_needs_it(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     found = diagnosed(capsys, 3, "spark")
     assert f"JAVA_HOME is {str(tmp_path)!r}" in found["Java for Spark"]["told"]

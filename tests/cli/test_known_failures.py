@@ -46,9 +46,7 @@ def test_a_run_with_its_own_list_ends_well(busproof, broken) -> None:
         ("{rule: KEY-08, reason: so, expires: 2020-01-01}", "until 2020-01-01, which has passed"),
     ],
 )
-def test_a_stale_list_ends_with_4_whatever_else_was_found(
-    busproof, briefly_broken, entry, said
-) -> None:
+def test_a_stale_list_ends_with_4_whatever_else_was_found(busproof, briefly_broken, entry, said):
     (busproof.folder / "known.yaml").write_text(f"known_failures: [{entry}]\n")
     history = str(briefly_broken.folder)
     ended = busproof("check", history, "--known-failures", "known.yaml")

@@ -137,9 +137,7 @@ class Forgetful(ModelAdapter):
         ("getting of the state", v.SetSessionState),
     ],
 )
-def test_a_fault_that_begins_late_is_found(
-    operation: str, kind: type[v.Command], times: int
-) -> None:
+def test_a_fault_that_begins_late_is_found(operation, kind, times) -> None:
     """And not with one time less."""
     adapter = Forgetful(kind, times + (kind is v.CreateQueue))
     terms = terms_of(adapter)

@@ -33,7 +33,6 @@ from busproof.history.records import (
     Started,
     StepResult,
 )
-from busproof.model import Family
 from busproof.model.answers import Answer
 from busproof.model.keys import Keys
 from busproof.model.life_cycle import Action
@@ -182,9 +181,7 @@ class ThirdRenewalDoesNothing(Locks):
         WrongBesideATransaction,
     ],
 )
-def test_fault_that_a_scenario_does_not_meet_is_noticed_in_a_variant(
-    locks: type[Locks],
-) -> None:
+def test_fault_that_a_scenario_does_not_meet_is_noticed_in_a_variant(locks) -> None:
     families = {"locks": locks}
     source = asked(RENEWED, ModelAdapter(families=families))
     assert isinstance(source.events[-1].outcome, v.Renewed), "the scenario notices nothing"
@@ -249,9 +246,7 @@ class TwelfthSendIsLost(Transactions):
     ],
     ids=["amid updates", "amid outages", "with pauses", "in transactions"],
 )
-def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_in_a_variant(
-    name: str, family: type[Family]
-) -> None:
+def test_fault_of_updates_outages_pauses_or_many_sends_is_noticed_in_a_variant(name, family):
     source = asked(HELD)
     assert set() == verdicts(searched(ModelAdapter(), source)) - {ScenarioVerdict.PASSED}
     records = searched(ModelAdapter(families={name: family}), source)

@@ -11,7 +11,6 @@ from busproof.adapters.model import ModelAdapter
 from busproof.exploration.machine import terms_of
 from busproof.exploration.metamorphic.follow_ups import send_follow_up
 from busproof.exploration.metamorphic.search import MetamorphicSearch
-from busproof.exploration.metamorphic.transformations import Variant
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, ScenarioVerdict
 
@@ -103,9 +102,7 @@ class DeletesByPrefix(ModelAdapter):
         (DeletesByPrefix, ("where it was", "beside deletions")),
     ],
 )
-def test_fault_that_only_one_variant_meets_is_noticed(
-    kind: type[ModelAdapter], variant: Variant
-) -> None:
+def test_fault_that_only_one_variant_meets_is_noticed(kind, variant) -> None:
     source = asked((*RENEWED, v.Complete(queue="q", lock_token="@3"), v.GetQueue(queue="q")))
 
     class OneWay(MetamorphicSearch):

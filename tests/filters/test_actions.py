@@ -101,9 +101,7 @@ OPEN = [
 
 
 @pytest.mark.parametrize(("action", "names", "after"), OPEN)
-def test_values_that_the_documents_leave_to_the_bus_are_open(
-    action: str, names: set[str], after: dict[str, object]
-) -> None:
+def test_values_that_the_documents_leave_to_the_bus_are_open(action, names, after) -> None:
     """And the bus of this package has one of its own for each."""
     assert judged(action, message(a=1, b="x")).open_properties == names
     assert made(action, message(a=1, b="x")) == message(**after)
@@ -169,9 +167,7 @@ def test_new_ids_differ() -> None:
         ("SET sys.Nothing = 1", False, False, False),
     ],
 )
-def test_actions_differ_in_what_they_change(
-    action: str, *, key: bool, moves: bool, plain: bool
-) -> None:
+def test_actions_differ_in_what_they_change(action, *, key, moves, plain) -> None:
     statements = statements_of(action)
     assert sets_a_key(statements) is key
     assert moves_copies(statements) is moves

@@ -48,9 +48,7 @@ def test_like_matches_as_the_obvious_regular_expression_does() -> None:
     ("value", "pattern", "expected"),
     [("ABC", "a%", None), ("ABC", "A%", True), ("ABC", "b%", False), ("É", "é", None)],
 )
-def test_like_is_open_where_it_depends_on_case(
-    value: str, pattern: str, expected: bool | None
-) -> None:
+def test_like_is_open_where_it_depends_on_case(value, pattern, expected) -> None:
     """And decided where case makes no difference."""
     assert fits(value, pattern) is expected
 

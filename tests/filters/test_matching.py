@@ -16,9 +16,7 @@ def sql(expression: str) -> v.SqlFilter:
 
 
 @pytest.mark.parametrize(("expression", "properties", "taken"), rows_of(__file__, "sql"))
-def test_sql_takes_what_the_documents_say(
-    expression: str, properties: dict[str, object], taken: bool | None
-) -> None:
+def test_sql_takes_what_the_documents_say(expression, properties, taken) -> None:
     message = v.Message(body="m", to="there", properties=properties)
     assert takes(sql(expression), message) is taken
 
@@ -70,9 +68,7 @@ def test_bus_knows_what_it_gives_a_message(expression: str, *, taken: bool | Non
 @pytest.mark.parametrize(
     ("expression", "properties", "reading", "taken"), rows_of(__file__, "open_questions")
 )
-def test_reading_decides_an_open_question(
-    expression: str, properties: dict[str, object], reading: dict[str, str], *, taken: bool
-) -> None:
+def test_reading_decides_an_open_question(expression, properties, reading, *, taken) -> None:
     """Each question of the register; it is open otherwise, unless no case of letters fits."""
     message = v.Message(body="m", properties=properties)
     assert takes(sql(expression), message, readings=Readings(**reading)) is taken
@@ -106,7 +102,5 @@ CORRELATED = [
 
 
 @pytest.mark.parametrize(("wanted", "message", "taken"), CORRELATED)
-def test_a_correlation_filter_takes_what_is_equal(
-    wanted: v.Filter, message: v.Message, taken: bool | None
-) -> None:
+def test_a_correlation_filter_takes_what_is_equal(wanted, message, taken) -> None:
     assert takes(wanted, message) is taken

@@ -128,9 +128,7 @@ def test_statements_may_be_separated_in_four_ways(text: str, statements: object)
 
 
 @pytest.mark.parametrize(("text", "reason"), rows_of(__file__, "wrong"))
-def test_refusal_names_the_token_its_place_and_what_could_stand_there(
-    text: str, reason: str
-) -> None:
+def test_refusal_names_the_token_its_place_and_what_could_stand_there(text, reason) -> None:
     found = parsed(text)
     assert isinstance(found, Outside)
     assert found.name == "WRONG"
@@ -147,17 +145,13 @@ def test_refusal_of_an_action_names_the_place(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "doubtful"), rows_of(__file__, "doubtful_texts"))
-def test_text_is_doubtful_where_the_documents_can_be_read_in_two_ways(
-    text: str, *, doubtful: bool
-) -> None:
+def test_text_is_doubtful_where_the_documents_can_be_read_in_two_ways(text, *, doubtful) -> None:
     assert is_doubtful(text) is doubtful
     assert is_doubtful_action(f"SET b = {text[4:]}") is (doubtful and "sys" not in text)
 
 
 @pytest.mark.parametrize(("text", "doubtful"), rows_of(__file__, "doubtful_conditions"))
-def test_condition_is_doubtful_whose_operands_have_no_operator(
-    text: str, *, doubtful: bool
-) -> None:
+def test_condition_is_doubtful_whose_operands_have_no_operator(text, *, doubtful) -> None:
     """A bus may see that before a message comes."""
     assert is_doubtful(text) is doubtful
 

@@ -88,9 +88,7 @@ def test_missing_fields_have_their_defaults() -> None:
 
 
 @pytest.mark.parametrize(("value", "said"), rows_of(__file__, "wrong_events"))
-def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(
-    value: object, said: str
-) -> None:
+def test_a_wrong_event_is_refused_by_path_value_and_what_was_allowed(value, said) -> None:
     with pytest.raises(HistoryError, match=re.escape(said)):
         structure(value, v.Event)
 

@@ -44,9 +44,7 @@ def test_a_lock_is_named_by_the_receive_that_was_given_it() -> None:
     assert resolved(asked[2].command, {}) is None
 
 
-def test_several_locks_are_named_by_their_receives_and_one_without_a_lock_drops_the_request() -> (
-    None
-):
+def test_several_locks_are_named_by_their_receives_and_one_without_a_lock_drops_the_request():
     """A request about several locks needs all of them."""
     other = attrs.evolve(
         GIVEN, outcome=v.Received(message=v.MessageView(body="n", lock_token="2/1"))

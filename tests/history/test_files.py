@@ -86,9 +86,7 @@ def in_time(record: Record) -> Record:
     return attrs.evolve(record, called=first, returned=last)
 
 
-def test_a_history_is_made_of_scenarios(
-    path: Path, records: list[Record], send: v.Event, receive: v.Event
-) -> None:
+def test_a_history_is_made_of_scenarios(path, records, send, receive) -> None:
     header, started, _, _, ended, _, _ = records
     first = Scenario(
         name="one",
@@ -123,9 +121,7 @@ def test_scenarios_can_be_read_one_at_a_time(path: Path, records: list[Record]) 
     reader.close()
 
 
-def test_the_header_shows_the_protocol_though_it_is_the_default(
-    path: Path, records: list[Record]
-) -> None:
+def test_the_header_shows_the_protocol_though_it_is_the_default(path, records) -> None:
     first = written(path, records).read_text().splitlines()[0]
     assert first.startswith('{"record":"header","protocol":1,')
 
@@ -217,9 +213,7 @@ def test_empty_lines_do_not_matter(path: Path) -> None:
         ([], " is empty, and a history begins with a header"),
     ],
 )
-def test_a_broken_history_is_refused_by_file_and_line(
-    path: Path, given_lines: list[str], said: str
-) -> None:
+def test_a_broken_history_is_refused_by_file_and_line(path, given_lines, said) -> None:
     with pytest.raises(HistoryError, match=re.escape(f"{path}{said}")):
         load(lines(path, *given_lines))
 
@@ -254,9 +248,7 @@ def test_a_folder_is_no_history(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_disk_that_cannot_be_read_is_reported(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_cannot_be_read_is_reported(path, monkeypatch) -> None:
     reader = read(lines(path, HEADER))
 
     class Broken:
@@ -284,9 +276,7 @@ def test_a_full_disk_gets_one_sentence(profile: v.Profile) -> None:
             writer.write(Header(profile=profile))
 
 
-def test_a_disk_that_fills_up_leaves_whole_records(
-    path: Path, records: list[Record], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_leaves_whole_records(path, records, monkeypatch) -> None:
     with HistoryWriter(path) as writer:
         for record in records[:3]:
             writer.write(record)

@@ -64,9 +64,7 @@ def test_short_history_is_a_tuple() -> None:
     assert () == packed(())
 
 
-def test_history_recorded_client_after_client_is_unpacked_once(
-    long: list[v.Event], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_history_recorded_client_after_client_is_unpacked_once(long, monkeypatch) -> None:
     """Read in the order of time, it is read in as many places by turns as there are clients."""
     events = PackedEvents(long)
     unpacked = []

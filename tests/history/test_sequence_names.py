@@ -92,9 +92,7 @@ REFUSED = v.Refused(error=v.Error.INVALID_OPERATION)
         (RECEIVE, v.SessionsListed(), v.Done(), "it returns: Listed nothing"),
     ],
 )
-def test_a_wrong_answer_is_reported_beside_the_right_one(
-    command: str, wrong: v.Outcome, right: v.Outcome, sentence: str
-):
+def test_a_wrong_answer_is_reported_beside_the_right_one(command, wrong, right, sentence):
     assert sentence == what_is_wrong(answered(command, wrong), answered(command, right), last=True)
 
 

@@ -18,9 +18,7 @@ from busproof.steps.cases import cases
         ((), ()),
     ],
 )
-def test_the_first_rule_that_can_be_broken_is_charged(
-    rules: tuple[v.RuleId, ...], blamed: tuple[v.RuleId, ...]
-) -> None:
+def test_the_first_rule_that_can_be_broken_is_charged(rules, blamed) -> None:
     scenario = Scenario(
         name="it",
         rules=rules,

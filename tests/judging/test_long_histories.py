@@ -89,9 +89,7 @@ def after(events: Sequence[v.Event], command: v.Command, outcome: v.Outcome) -> 
 @pytest.mark.parametrize("habits", KINDS)
 @pytest.mark.parametrize("policy", ["round-robin", "random"])
 @pytest.mark.usefixtures("small_pieces")
-def test_conforming_history_is_never_accused_however_little_is_kept(
-    clients: int, habits: Habits, policy: str
-) -> None:
+def test_conforming_history_is_never_accused_however_little_is_kept(clients, habits, policy):
     """What is forgotten may leave a history without a verdict, but accuses nobody."""
     events = work(ModelAdapter(policy, 1), PROFILE, Random(clients), 200, clients, habits=habits)
 
@@ -103,9 +101,7 @@ def test_conforming_history_is_never_accused_however_little_is_kept(
 @pytest.mark.parametrize("detects", [False, True])
 @pytest.mark.parametrize("partitioned", [False, True])
 @pytest.mark.usefixtures("small_pieces")
-def test_long_history_has_the_same_evidence_as_when_searched_at_once(
-    *, detects: bool, partitioned: bool
-) -> None:
+def test_long_history_has_the_same_evidence_as_when_searched_at_once(*, detects, partitioned):
     """Each event shows the same rules, and the order is that of the recording."""
     events = list(passed_on(60, duplicate_detection=detects, partitioned=partitioned))
     at_once = Search(events, PROFILE, REAL)
@@ -122,9 +118,7 @@ def test_long_history_has_the_same_evidence_as_when_searched_at_once(
 
 @pytest.mark.parametrize("partitioned", [False, True])
 @pytest.mark.usefixtures("small_pieces")
-def test_message_delivered_again_long_after_it_was_settled_is_a_violation(
-    *, partitioned: bool
-) -> None:
+def test_message_delivered_again_long_after_it_was_settled_is_a_violation(*, partitioned) -> None:
     """The first delivery is behind what can be undone."""
     events = list(passed_on(60, partitioned=partitioned))
     first = next(event for event in events if isinstance(event.outcome, v.Received))
@@ -171,9 +165,7 @@ def test_history_that_cannot_be_gone_on_with_has_no_verdict_and_says_why() -> No
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("policy", ["round-robin", "random"])
 @pytest.mark.parametrize("habits", KINDS)
-def test_conforming_history_is_never_accused_event_by_event(
-    habits: Habits, policy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_conforming_history_is_never_accused_event_by_event(habits, policy, monkeypatch) -> None:
     """On a virtual clock an event is judged before the next one is known."""
     monkeypatch.setattr(judge, "KEEPS", 5)
     monkeypatch.setattr(judge, "LONGEST", 0)
@@ -184,9 +176,7 @@ def test_conforming_history_is_never_accused_event_by_event(
     assert result.violation is None
 
 
-def test_message_delivered_again_is_a_violation_event_by_event(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_message_delivered_again_is_a_violation_event_by_event(monkeypatch) -> None:
     """Its first delivery was so long ago that no other execution is looked for."""
     monkeypatch.setattr(judge, "KEEPS", 20)
     monkeypatch.setattr(judge, "LONGEST", 40)

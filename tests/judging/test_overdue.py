@@ -92,9 +92,7 @@ def described_as(**fields: object) -> Callable[[v.Outcome], v.Outcome]:
 @pytest.mark.parametrize(
     ("commands", "family"), [(FORWARDED, "FWD"), (SCHEDULED, "SCHED")], ids=["forwarded", "due"]
 )
-def test_message_that_never_arrives_breaks_its_rule(
-    commands: tuple[v.Command, ...], family: str
-) -> None:
+def test_message_that_never_arrives_breaks_its_rule(commands, family) -> None:
     heard = checked(*commands, *WAITED, wrong=never, kind=v.Received)
     assert [rule.partition("-")[0] for rule in heard.blamed] == [family]
     assert heard.counterexample is not None
@@ -118,9 +116,7 @@ def test_message_may_take_as_long_as_nobody_waits_two_minutes() -> None:
         ((QUEUE, DOWN, UP), {"availability": v.Availability.LIMITED}, "MGMT-22"),
     ],
 )
-def test_description_that_is_wrong_two_minutes_later_breaks_its_rule(
-    commands: tuple[v.Command, ...], wrong: dict[str, object], rule: str
-) -> None:
+def test_description_that_is_wrong_two_minutes_later_breaks_its_rule(commands, wrong, rule) -> None:
     later = (*commands, SOME_TIME, GET)
     assert checked(*later, wrong=described_as(**wrong), kind=v.Described).blamed == (rule,)
     assert checked(*later).blamed == ()
@@ -157,9 +153,7 @@ def test_what_is_overdue_breaks_the_rule_by_which_it_comes() -> None:
     ],
     ids=["deliveries", "lifetime", "lifetime in a lock", "after an outage", "nothing deleted"],
 )
-def test_dead_letter_that_never_arrives_breaks_its_rule(
-    commands: tuple[v.Command, ...], rule: str
-) -> None:
+def test_dead_letter_that_never_arrives_breaks_its_rule(commands, rule) -> None:
     later = (*commands, *WAITED_FOR_DEAD)
     heard = checked(*later, wrong=never, kind=v.Received)
     assert heard.blamed == (rule,)

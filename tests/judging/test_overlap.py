@@ -80,9 +80,7 @@ def test_requests_of_one_client_keep_their_order() -> None:
     ],
     ids=["overlapping", "one after another"],
 )
-def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(
-    monkeypatch: pytest.MonkeyPatch, times: Any, why: str
-) -> None:
+def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(monkeypatch, times, why) -> None:
     monkeypatch.setattr(overlap, "STEPS_AT_LEAST", 2)
     monkeypatch.setattr(overlap, "STEPS_AN_EVENT", 0)
     monkeypatch.setattr(overlap, "hasty_budget", lambda _: 2)

@@ -166,9 +166,7 @@ def one_by_one(
         (range(1, 500), None, "KEY-14"),
     ],
 )
-def test_what_lasts_is_compared_between_stretches(
-    numbers: Sequence[int], key: str | None, rule: str
-) -> None:
+def test_what_lasts_is_compared_between_stretches(numbers, key, rule) -> None:
     """A key that moves, numbers that fall, and partitions that nobody uses."""
     events = one_by_one(numbers, key)
     assert 2 < len(cuts(events, LEAST))

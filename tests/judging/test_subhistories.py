@@ -54,9 +54,7 @@ def is_accused(events: list[v.Event], profile: v.Profile = PROFILE) -> bool:
     ],
     ids=["locked", "deleted", "kept"],
 )
-def test_message_in_a_cache_that_does_not_end_is_not_withheld(
-    taking: v.Receive, readings: dict[str, str], allowed: bool
-) -> None:
+def test_message_in_a_cache_that_does_not_end_is_not_withheld(taking, readings, allowed) -> None:
     """Another front end may have deleted it long before an empty answer."""
     profile = attrs.evolve(PROFILE, readings=readings)
     complete = event("other", v.Complete(queue="q", lock_token="t1"), DONE, 11)

@@ -126,9 +126,7 @@ def test_later_scenarios_are_reported_later(scenarios: list[Scenario]) -> None:
     assert comparable(whole) == comparable(verdicts(header, checker.terms, summary))
 
 
-def test_a_part_that_cannot_be_read_keeps_its_scenario_from_being_judged(
-    scenarios: list[Scenario],
-) -> None:
+def test_a_part_that_cannot_be_read_keeps_its_scenario_from_being_judged(scenarios) -> None:
     checker = Checker(cases.header(), load())
     summary = in_pieces(checker, scenarios[:1], Random(1))
     summary.add_part(7, Part(at=3, heard=checker.check(scenarios[1])))

@@ -28,9 +28,7 @@ def send(partition: int, key: str | None) -> v.Event:
         (None, (1,) * 200, "in partition 0 or 2 or 3"),
     ],
 )
-def test_another_partition_is_named(
-    key: str | None, partitions: tuple[int, ...], instead: str
-) -> None:
+def test_another_partition_is_named(key, partitions, instead) -> None:
     profile = v.profile_for(load(), partitions=4)
     judge = Judge(profile, SEEN)
     events = [CREATE, *(send(place, key) for place in partitions)]

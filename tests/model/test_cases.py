@@ -22,6 +22,7 @@ from busproof.model import Choices, HostileChoices, RoundRobin, new_namespace, s
 from busproof.model.rules import Namespace
 
 CASES: Final = Path(__file__).with_name("cases")
+DONE: Final = {"type": "Done"}
 ASKED: Final = {"command", "connection", "choices"}
 
 

@@ -47,9 +47,7 @@ def test_otherwise_it_is_given_as_before() -> None:
 
 
 @pytest.mark.parametrize("dead_letter_expired", [True, False])
-def test_it_is_given_or_refused_or_dead_lettered_where_that_is_open(
-    *, dead_letter_expired: bool
-) -> None:
+def test_it_is_given_or_refused_or_dead_lettered_where_that_is_open(*, dead_letter_expired) -> None:
     """TTL-10, TTL-11: what is dropped when it expires is no dead letter."""
     bus = Bus()
     bus.create(dead_letter_expired=dead_letter_expired)

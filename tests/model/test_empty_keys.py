@@ -19,9 +19,7 @@ RUN = (
 
 
 @pytest.mark.parametrize(("reading", "copies"), [("set", 1), ("unset", 2)])
-def test_copies_with_an_empty_message_id_are_dropped_where_it_counts(
-    reading: str, copies: int
-) -> None:
+def test_copies_with_an_empty_message_id_are_dropped_where_it_counts(reading, copies) -> None:
     profile = profile_for(load(), readings={"EMPTY-KEY": reading}, partitions=3)
     bus = ModelAdapter()
     bus.start(profile)

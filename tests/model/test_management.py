@@ -26,9 +26,7 @@ def test_life_cycle_names_each_transition_once() -> None:
     ("readings", "subscription", "queue"),
     [({}, True, False), ({"QUOTA_SUBSCRIPTIONS": "counted"}, False, False)],
 )
-def test_ten_thousand_entities_are_the_most(
-    readings: dict[str, str], *, subscription: bool, queue: bool
-) -> None:
+def test_ten_thousand_entities_are_the_most(readings, *, subscription, queue) -> None:
     bus = Bus(profile(**readings))
     bus.done(v.CreateTopic(topic="t"))
     bus.namespace.counts.regular = 9_999
@@ -46,9 +44,7 @@ def test_each_partition_counts_if_so_read() -> None:
 @pytest.mark.parametrize(
     ("reading", "refusals"), [("ten-thousand", {False}), ("either", {False, True})]
 )
-def test_a_namespace_may_take_1000_entities_and_no_more_if_so_read(
-    reading: str, refusals: set[bool]
-) -> None:
+def test_a_namespace_may_take_1000_entities_and_no_more_if_so_read(reading, refusals) -> None:
     """QUOTA-ENTITIES: the page on quotas gives both numbers; each answer is reachable."""
     bus = Bus(profile(QUOTA_ENTITIES=reading))
     bus.namespace.counts.regular = 1_000
@@ -76,9 +72,7 @@ def test_subscriptions_take_room_as_they_are_read_to_count() -> None:
 
 
 @pytest.mark.parametrize(("regular", "may_be_refused"), [(999, False), (1_000, True)])
-def test_premium_may_take_1000_entities_for_each_unit_and_no_more(
-    regular: int, *, may_be_refused: bool
-) -> None:
+def test_premium_may_take_1000_entities_for_each_unit_and_no_more(regular, *, may_be_refused):
     """QUOTA-11: unless a reading names the number, either answer is right."""
     bus = Bus(profile(tier="premium"))
     bus.namespace.counts.regular = regular

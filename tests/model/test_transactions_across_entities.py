@@ -99,9 +99,7 @@ def held_to(random: Random, reading: str) -> v.Profile:
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("partitions", [True, False], ids=["strict", "client"])
-def test_replay_explains_every_way_of_transactions_across_entities(
-    partitions: bool, reading: str
-) -> None:
+def test_replay_explains_every_way_of_transactions_across_entities(partitions, reading) -> None:
     """A second entity, partitioned or not, sent to, settled or scheduled on, or created again."""
     seen = v.Observability(partitions=partitions, limits=True)
     undecided = 0

@@ -66,9 +66,7 @@ def created(held_to: v.Profile, setting: str, command: v.CreateQueue | v.CreateT
         (premium(), {"partitioned": False}, {None}),
     ],
 )
-def test_queue_is_partitioned_as_its_tier_and_its_api_version_say(
-    held_to: v.Profile, asked: dict[str, Any], partitioned: set[bool | None]
-) -> None:
+def test_queue_is_partitioned_as_its_tier_and_its_api_version_say(held_to, asked, partitioned):
     """An api-version that does not know the option may be refused, ignored or heeded."""
     assert partitioned == created(held_to, "partitioned", v.CreateQueue(queue="q", **asked))
 
@@ -86,9 +84,7 @@ def test_later_api_version_knows_the_option(bus: Bus, version: str) -> None:
         (premium(), {"partitioned": False}, {None}),
     ],
 )
-def test_topic_is_partitioned_as_a_queue_is(
-    held_to: v.Profile, asked: dict[str, Any], partitioned: set[bool | None]
-) -> None:
+def test_topic_is_partitioned_as_a_queue_is(held_to, asked, partitioned) -> None:
     assert partitioned == created(held_to, "partitioned", v.CreateTopic(topic="t", **asked))
 
 

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -85,9 +84,7 @@ def test_the_expression_of_a_command_stays_small() -> None:
     assert [] == [kind for kind in COMMANDS if len(fold_requests([kind])) > MOST_TEXT]
 
 
-def test_nothing_of_the_plan_is_python(
-    adapter: SparkAdapter, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_of_the_plan_is_python(adapter, capsys) -> None:
     """Of the one plan that answers all commands."""
     assert v.Done() == adapter.do(v.CreateQueue(queue="q"), "c1").outcome
     assert adapter._one is not None
@@ -119,9 +116,7 @@ def test_settlement_names_the_lock_that_spark_gave(adapter: SparkAdapter) -> Non
     assert v.Refused(error=v.Error.LOCK_LOST) == lost
 
 
-def test_rehearsed_commands_are_folded_before_they_come(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rehearsed_commands_are_folded_before_they_come(spark, tmp_path, monkeypatch) -> None:
     """What is asked otherwise than in the rehearsal is folded when it comes, and answered alike."""
     assert spark is not None
     monkeypatch.setattr(
@@ -151,9 +146,7 @@ def _played(adapter: v.Adapter, commands: list[v.Command]) -> list[str]:
 
 
 @pytest.mark.parametrize("place", [0, 2, 3])
-def test_announced_commands_that_are_not_asked_have_no_effect(
-    adapter: SparkAdapter, place: int
-) -> None:
+def test_announced_commands_that_are_not_asked_have_no_effect(adapter, place) -> None:
     """Whatever is asked in its place; what was asked of it has had its effect, once."""
     heard = [v.CreateQueue(queue=name) for name in "aba"]
     adapter.hear(heard, "c1")

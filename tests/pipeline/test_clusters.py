@@ -207,9 +207,7 @@ def test_master_without_workers_gets_a_sentence(servers: list[Server], tmp_path:
 
 
 @pytest.mark.parametrize("is_shared", [True, False], ids=["checkpoint", "without"])
-def test_worker_that_is_killed_late(
-    is_shared: bool, servers: list[Server], file: Path, local: Conformance
-) -> None:
+def test_worker_that_is_killed_late(is_shared, servers, file, local) -> None:
     """With a shared checkpoint folder the verdicts are the same; without one, it is a sentence."""
     folder = file.parent
     address = master_of(servers, folder, 2)
@@ -253,9 +251,7 @@ def test_worker_that_is_killed_late(
         assert "spark.checkpoint.dir" in said
 
 
-def test_spark_connect_has_all_options(
-    servers: list[Server], file: Path, local: Conformance, spark: SparkSession
-) -> None:
+def test_spark_connect_has_all_options(servers, file, local, spark) -> None:
     """Verdicts, violations, a table of other names, and a folder that is followed."""
     folder, port = file.parent, free_port()
     words = ["--class", CONNECT, "--master", "local[1]"]
@@ -271,9 +267,7 @@ def test_spark_connect_has_all_options(
     follows_a_folder(check, file, local)
 
 
-def test_cluster_has_all_options(
-    servers: list[Server], file: Path, local: Conformance, spark: SparkSession
-) -> None:
+def test_cluster_has_all_options(servers, file, local, spark) -> None:
     """A table of other names, and a folder that is followed, on two workers."""
     small = {
         "spark.executor.memory": "512m",

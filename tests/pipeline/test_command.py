@@ -115,9 +115,7 @@ def test_spark_itself_says_nothing(ended: Ended) -> None:
     assert "Plan: 0 exchanges" not in ended.err
 
 
-def test_a_folder_that_is_there_is_not_written_over(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_that_is_there_is_not_written_over(folder, monkeypatch, capsys) -> None:
     """The refusal comes before Spark is started."""
     monkeypatch.chdir(folder)
     for option in ("--violations", "--as-table"):

@@ -87,9 +87,7 @@ def test_a_component_that_breaks_the_judge_stops_no_other(monkeypatch: pytest.Mo
         (None, "history_id, seq, command or outcome is missing"),
     ],
 )
-def test_a_line_that_cannot_be_used_keeps_its_history_from_being_judged(
-    line: str | None, why: str
-) -> None:
+def test_a_line_that_cannot_be_used_keeps_its_history_from_being_judged(line, why) -> None:
     """And no other history: without the event that it was, what comes after would look wrong."""
     result = judged([BEGUN % 1, CREATED, line, ENDED], [BEGUN % 2, CREATED])
     assert {102, 103} >= result.unusable.keys() > set()

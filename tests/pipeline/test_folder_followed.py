@@ -107,9 +107,7 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
 
 
 @pytest.mark.full_size("much as files of histories: run by the nightly part spark")
-def test_files_of_a_table_are_followed_like_history_files(
-    spark: SparkSession, folder: Path, tmp_path: Path
-) -> None:
+def test_files_of_a_table_are_followed_like_history_files(spark, folder, tmp_path) -> None:
     """A history that goes on in a later file is refused: without its beginning it looks wrong."""
     table, followed = tmp_path / "_table", tmp_path / "_followed"
     with contextlib.redirect_stdout(io.StringIO()):
@@ -248,9 +246,7 @@ def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> N
         (["check", "--engine", "spark", "--follow", ".", "--checkpoint", "f/x"], "--checkpoint"),
     ],
 )
-def test_senseless_words_get_a_sentence(
-    tmp_path: Path, monkeypatch, capsys, words: list[str], expected: str
-) -> None:
+def test_senseless_words_get_a_sentence(tmp_path, monkeypatch, capsys, words, expected) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f").write_text("a file, and no folder")
     with contextlib.suppress(SystemExit):

@@ -76,18 +76,14 @@ def test_an_exploration_has_the_same_verdicts(spark: SparkSession, tmp_path: Pat
     assert 0 == report["summary"]["violated"]
 
 
-def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(spark, tmp_path) -> None:
     """With its small failure and the replays of it."""
     explored(make("mismatch-accepted"), sequences=10).history(tmp_path)
     report = alike(spark, tmp_path / "history.jsonl")
     assert 1 == report["exit_code"]
 
 
-def test_overlapping_and_corrupted_histories_have_the_same_verdicts(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_overlapping_and_corrupted_histories_have_the_same_verdicts(spark, tmp_path) -> None:
     """On a real clock, with lost answers; each is cut into parts, which tasks judge apart."""
     histories = [*cases.clean("round-robin", SEEDS), *cases.clean("hostile", SEEDS)]
     histories += [*cases.lossy(SEEDS), *cases.crowded(SEEDS)]
@@ -118,9 +114,7 @@ def test_a_history_of_events_alone_is_cut_into_parts(spark: SparkSession, tmp_pa
 
 @pytest.mark.full_size("the runs of all seeded faults: run by the nightly part spark")
 @pytest.mark.parametrize("faulty", [True, False])
-def test_runs_of_seeded_faults_have_the_same_verdicts(
-    spark: SparkSession, tmp_path: Path, faulty: bool
-) -> None:
+def test_runs_of_seeded_faults_have_the_same_verdicts(spark, tmp_path, faulty) -> None:
     """Of every fault, and of each bus without it."""
     every = {rule.id for rule in load_catalogue().rules}
     file = tmp_path / "history.jsonl"

@@ -127,9 +127,7 @@ def test_a_file_is_read_with_either_way_of_dots(tmp_path: Path) -> None:
     assert {"seq": "n", "command.queue": "a.b", "command.message.size": "c"} == found.columns
 
 
-def test_the_same_is_found_whatever_the_columns_are_called(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_the_same_is_found_whatever_the_columns_are_called(spark, tmp_path) -> None:
     """And a history that is no table has no columns to be named."""
     (broken,) = cases.corrupted("key moved", 4, 1)
     history, foreign, names = (tmp_path / each for each in ("h.jsonl", "foreign", "names.toml"))

@@ -64,9 +64,7 @@ def test_each_file_of_a_folder_has_a_header_of_its_own(spark: SparkSession, file
         rows_of(spark, folder)
 
 
-def test_a_table_that_is_cut_is_reported_in_one_line(
-    spark: SparkSession, file: Path, tmp_path: Path
-) -> None:
+def test_a_table_that_is_cut_is_reported_in_one_line(spark, file, tmp_path) -> None:
     table = tmp_path / "table"
     publish_columns(rows_of(spark, file)).limit(5).coalesce(1).write.parquet(str(table))
     (table / "_header.json").write_text(file.read_text().partition("\n")[0])
@@ -120,9 +118,7 @@ def test_a_table_may_be_partitioned_by_date(spark: SparkSession, file: Path) -> 
     assert expected > some.count() > 0
 
 
-def test_a_delta_table_without_its_package_says_what_is_missing(
-    spark: SparkSession, file: Path
-) -> None:
+def test_a_delta_table_without_its_package_says_what_is_missing(spark, file) -> None:
     table = file.parent / "table"
     (table / "_delta_log").mkdir(parents=True)
     (table / "_header.json").write_text(file.read_text().partition("\n")[0])

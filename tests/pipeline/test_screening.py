@@ -72,9 +72,7 @@ def suspected(spark: SparkSession, file: Path, histories: list[cases.Case]) -> d
     return found
 
 
-def test_overlapping_histories_with_lost_answers_are_not_accused(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_overlapping_histories_with_lost_answers_are_not_accused(spark, tmp_path) -> None:
     """Under every policy, on a real clock; what looks suspicious is counted and cleared."""
     histories = [*cases.clean("round-robin", SEEDS), *cases.clean("hostile", SEEDS)]
     histories += [*cases.lossy(SEEDS), *cases.crowded(SEEDS)]
@@ -116,9 +114,7 @@ def test_seeded_faults_of_screened_rules_are_found(spark: SparkSession, tmp_path
 
 
 @pytest.mark.full_size("the whole judge has them in test_judging: run by the nightly part spark")
-def test_corrupted_histories_have_the_violations_of_the_whole_judge(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_corrupted_histories_have_the_violations_of_the_whole_judge(spark, tmp_path) -> None:
     """Or none, where nothing looked suspicious."""
     histories = [case for kind in CORRUPTIONS for case in cases.corrupted(kind, 4, 1)]
     cases.write(tmp_path / "h.jsonl", histories, cases.header())
@@ -133,9 +129,7 @@ def test_corrupted_histories_have_the_violations_of_the_whole_judge(
     assert pairs[0] < pairs[1]
 
 
-def test_only_suspicious_parts_of_a_production_history_are_judged(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_only_suspicious_parts_of_a_production_history_are_judged(spark, tmp_path) -> None:
     (case,) = cases.corrupted("key moved", 4, 1)
     file = tmp_path / "h.jsonl"
     cases.write(file, [case], cases.header())
@@ -147,9 +141,7 @@ def test_only_suspicious_parts_of_a_production_history_are_judged(
     assert "1 component looked suspicious (KEY-02 1) and was judged" in report.problems[1]
 
 
-def test_history_with_an_unreadable_line_is_not_accused(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_history_with_an_unreadable_line_is_not_accused(spark, tmp_path) -> None:
     """The line may be the event without which others look wrong."""
     (case,) = cases.corrupted("key moved", 4, 1)
     file = tmp_path / "h.jsonl"
@@ -235,13 +227,7 @@ def test_plan_is_compiled_and_moves_rows_twice(compiling: SparkSession, tmp_path
         ),
     ],
 )
-def test_screening_does_not_fit_other_options(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    expected: str,
-) -> None:
+def test_screening_does_not_fit_other_options(tmp_path, monkeypatch, capsys, words, expected):
     monkeypatch.chdir(tmp_path)
     assert 2 == main(words)
     assert expected in capsys.readouterr().err

@@ -45,9 +45,7 @@ def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_pa
     assert ["NONE-1"] == find_seldom(found, ["NONE-1"])
 
 
-def test_rules_that_prove_little_are_named(
-    profile: Profile, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_that_prove_little_are_named(profile, capsys) -> None:
     """Also those that apply and decided nothing; a rule that does not apply is left out."""
     decided = Counter({"KEY-02": 3, "KEY-08": 2})
     found = Simulation(sequences=50, commands=2500, differences=(), decided=decided)
@@ -63,9 +61,7 @@ def test_rules_that_prove_little_are_named(
 
 
 @pytest.mark.full_size("as many runs of the fold as tries: run by the nightly part spark")
-def test_a_difference_is_made_small_and_saved(
-    spark: SparkSession, profile: Profile, tmp_path: Path
-) -> None:
+def test_a_difference_is_made_small_and_saved(spark, profile, tmp_path) -> None:
     """Of a name that is taken twice: the second queue has nothing of what the first one had."""
     found = _first(spark, profile, tmp_path)
     path = save_difference(spark, profile, found, LENGTH, tmp_path)
@@ -88,9 +84,7 @@ def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
         (["--conf", "x"], "--conf is 'x', and must be spark.NAME=VALUE"),
     ],
 )
-def test_impossible_simulation_is_refused(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_impossible_simulation_is_refused(words, said, capsys) -> None:
     assert 2 == main(["simulate", *words])
     assert said in capsys.readouterr().err
 

@@ -92,9 +92,7 @@ def test_one_place_to_run_is_named() -> None:
 @pytest.mark.parametrize(
     "words", [{"remote": "sc://localhost:1"}, {"master": "spark://localhost:1,localhost:2"}]
 )
-def test_nobody_at_an_address_is_reported_at_once(
-    words: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_at_an_address_is_reported_at_once(words, monkeypatch) -> None:
     """Before Spark is asked, which itself asks again for minutes."""
 
     def ask(*_: object) -> None:
@@ -141,9 +139,7 @@ def test_a_folder_that_may_not_be_read_is_reported(monkeypatch, tmp_path) -> Non
         find_source(str(tmp_path))
 
 
-def test_file_that_may_not_be_read_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_file_that_may_not_be_read_is_reported(monkeypatch, tmp_path) -> None:
     """Spark would start, and then say that the file does not exist."""
     (tmp_path / "h.jsonl").write_text("{}")
     monkeypatch.setattr(os, "access", lambda path, _: not path.endswith("h.jsonl"))
@@ -152,9 +148,7 @@ def test_file_that_may_not_be_read_is_reported(
             find_source(str(place))
 
 
-def test_interrupt_is_an_exception_and_no_message_of_py4j(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_interrupt_is_an_exception_and_no_message_of_py4j(monkeypatch, caplog) -> None:
     """Spark's own handler asks Java for something, which fails with tracebacks."""
     before = signal.getsignal(signal.SIGINT)
 

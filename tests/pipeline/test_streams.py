@@ -115,9 +115,7 @@ def test_a_stream_is_judged_as_if_all_had_come_at_once(spark: SparkSession, tmp_
         ('format = "kafka"\nsubscribe = "x"', "must have format"),
     ],
 )
-def test_a_file_that_describes_no_stream_gets_a_sentence(
-    tmp_path: Path, text: str | None, expected: str
-) -> None:
+def test_a_file_that_describes_no_stream_gets_a_sentence(tmp_path, text, expected) -> None:
     file = tmp_path / "stream.toml"
     if text is not None:
         file.write_text(text)
@@ -142,9 +140,7 @@ def test_a_topic_of_kafka_is_read_from_its_beginning(tmp_path: Path) -> None:
     assert expected == stream.options
 
 
-def test_a_stream_without_a_header_says_what_is_missing(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_stream_without_a_header_says_what_is_missing(spark, tmp_path) -> None:
     topic = tmp_path / "topic"
     arrive(spark, topic, 0, [("one", LATER)])
     stream = tmp_path / "stream.toml"

@@ -213,9 +213,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("path", "value", "said"), WRONG)
-def test_invalid_report_is_refused_in_one_sentence(
-    conformance, validator, path, value, said
-) -> None:
+def test_invalid_report_is_refused_in_one_sentence(conformance, validator, path, value, said):
     right = view(conformance)
     wrong = spoilt(right, path, value)
     assert (True, False) == (validator.is_valid(right), validator.is_valid(wrong))
@@ -271,9 +269,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_the_disk(conformance, tmp_p
 
 
 @pytest.mark.parametrize("failing", ["write_bytes", "replace"])
-def test_a_full_disk_leaves_the_older_report_whole(
-    conformance, tmp_path, monkeypatch, failing
-) -> None:
+def test_a_full_disk_leaves_the_older_report_whole(conformance, tmp_path, monkeypatch, failing):
     write(conformance, tmp_path)
 
     def full(*_: object) -> None:

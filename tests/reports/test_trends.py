@@ -40,9 +40,7 @@ def test_a_run_is_kept_once(entry, conformance, catalogue, file) -> None:
     assert file.read_bytes().count(b"\n") == 1
 
 
-def test_a_file_without_its_last_line_end_is_gone_on_with(
-    entry, with_rule, catalogue, file
-) -> None:
+def test_a_file_without_its_last_line_end_is_gone_on_with(entry, with_rule, catalogue, file):
     extend(file, [entry])
     file.write_bytes(file.read_bytes().rstrip())
     other = entry_of(with_rule("KEY-02", verdict=Verdict.ERRORED), catalogue, AT)

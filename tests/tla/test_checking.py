@@ -110,9 +110,7 @@ def test_properties_are_read_past_comments() -> None:
         ("distinct = 6", "distinct = 'six'", 'distinct is "six", and must be a whole number'),
     ],
 )
-def test_a_broken_manifest_is_refused_by_its_entry(
-    changed: Changed, old: str, new: str, said: str
-) -> None:
+def test_a_broken_manifest_is_refused_by_its_entry(changed, old, new, said) -> None:
     with pytest.raises(SpecificationError, match=said):
         manifest = changed("manifest.toml", old, new)
         for each in manifest.configurations:

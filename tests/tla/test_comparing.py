@@ -38,9 +38,7 @@ def test_spec_and_model_agree_in_every_state(manifest: Manifest) -> None:
         (" here # << >>\n", " Len(here) = 1\n", ""),
     ],
 )
-def test_a_spec_with_another_rule_disagrees(
-    changed: Changed, old: str, new: str, said: str
-) -> None:
+def test_a_spec_with_another_rule_disagrees(changed, old, new, said) -> None:
     manifest = changed("Shelf.tla", old, new)
     _, found = compare(manifest)
     replies = {
@@ -53,9 +51,7 @@ def test_a_spec_with_another_rule_disagrees(
 
 
 @pytest.mark.slow
-def test_a_disagreement_is_reported_with_the_way_there_and_both_answers(
-    changed: Changed, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_disagreement_is_reported_with_the_way_there_and_both_answers(changed, capsys) -> None:
     manifest = changed("Shelf.tla", "ELSE Tail(here)", "ELSE here")
     assert 1 == main(["modelcheck", "--specs", str(manifest.folder), "shelf-graph"])
     text = capsys.readouterr().out

@@ -19,9 +19,7 @@ Changed = Callable[..., Manifest]
 
 
 @pytest.mark.slow
-def test_mutants_die_and_are_recorded(
-    manifest: Manifest, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mutants_die_and_are_recorded(manifest, capsys) -> None:
     arguments = ["modelcheck", "--specs", str(manifest.folder), "--mutants", "--record"]
     assert 0 == main(arguments)
     assert "2 of 2 mutants killed" in capsys.readouterr().out
@@ -34,9 +32,7 @@ def test_mutants_die_and_are_recorded(
 
 
 @pytest.mark.slow
-def test_a_mutant_that_nothing_notices_is_alive(
-    changed: Changed, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mutant_that_nothing_notices_is_alive(changed, capsys) -> None:
     manifest = changed("mutants.toml", 'new = "IF Len(here) > 1"', 'new = "IF Len(here) > 9"')
     assert 1 == main(["modelcheck", "--specs", str(manifest.folder), "--mutants", "loses-all"])
     text = capsys.readouterr().out
@@ -51,9 +47,7 @@ def test_unrecorded_check_counts_as_changed(manifest: Manifest) -> None:
 
 
 @pytest.mark.slow
-def test_a_check_whose_sources_are_recorded_is_not_run_again(
-    manifest: Manifest, changed: Changed
-) -> None:
+def test_a_check_whose_sources_are_recorded_is_not_run_again(manifest, changed) -> None:
     """Every graph is, for what it is compared with has sources of its own."""
     arguments = ["modelcheck", "--specs", str(manifest.folder), "--record"]
     gate = manifest.of_size(Size.GATE)
@@ -79,9 +73,7 @@ def test_a_broken_mutant_is_reported(changed: Changed, old: str, new: str, said:
 
 
 @pytest.mark.slow
-def test_a_recorded_graph_shows_its_rules_without_java(
-    manifest: Manifest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recorded_graph_shows_its_rules_without_java(manifest, monkeypatch) -> None:
     assert 0 == main(["modelcheck", "--specs", str(manifest.folder), "--record", "shelf-graph"])
     (manifest.folder / "operators.toml").write_text(
         'format = 1\n[[rule]]\nid = "KEY-01"\noperators = ["Shelf!Send", "Shelf!TypeOK"]\n'

@@ -266,9 +266,7 @@ DELETING = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     ("command", "connection", "judged"),
     [(DELETING, "c1", 4), (DELETING, "c2", 3), (RECEIVE, "c2", 3), (v.Peek(queue="q"), "c1", 3)],
 )
-def test_possibly_deleted_message_is_not_missed(
-    command: v.Command, connection: str, judged: int
-) -> None:
+def test_possibly_deleted_message_is_not_missed(command, connection, judged) -> None:
     """By no other connection, and by no peek; the one that deletes is given what is cached."""
     outcome = v.Peeked() if isinstance(command, v.Peek) else v.Empty()
     story = Story().sends("a", "b").has(DELETING, v.Received(message=v.MessageView(body="a")))
@@ -320,9 +318,7 @@ def write(path: Path, events: list[v.Event]) -> Path:
     ],
     ids=["explained", "rejected"],
 )
-def test_the_command_shows_verdict_and_step(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], story: Story, code: int, said: str
-) -> None:
+def test_the_command_shows_verdict_and_step(tmp_path, capsys, story, code, said) -> None:
     path = write(tmp_path / "h.jsonl", story.events)
     assert code == main(["modelcheck", "--traces", str(path)])
     assert said in capsys.readouterr().out
@@ -354,9 +350,7 @@ def test_longer_locks_than_there_are_end_after_five_minutes() -> None:
     assert verdict.accepted
 
 
-def test_a_history_of_unknown_queues_is_no_pass(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_of_unknown_queues_is_no_pass(tmp_path, capsys) -> None:
     path = write(tmp_path / "h.jsonl", Story().sends("a").events[1:])
     assert 3 == main(["modelcheck", "--traces", str(path)])
     assert "nothing recorded created this queue" in capsys.readouterr().out

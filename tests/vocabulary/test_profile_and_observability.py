@@ -97,9 +97,7 @@ def test_a_namespace_that_cannot_be_is_refused(asked: dict[str, Any], said: str)
         (("partitioned-premium",), (v.Tier.PREMIUM, 2)),
     ],
 )
-def test_a_rule_has_a_namespace_where_it_holds(
-    tiers: tuple[str, ...], namespace: tuple[v.Tier, int]
-) -> None:
+def test_a_rule_has_a_namespace_where_it_holds(tiers, namespace) -> None:
     assert namespace == v.namespace_of(tiers)
 
 

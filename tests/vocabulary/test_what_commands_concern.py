@@ -50,9 +50,7 @@ def test_a_queue_has_two_dead_letter_queues() -> None:
         ),
     ],
 )
-def test_settlements_of_a_request_settle_each_lock_once(
-    disposition: v.Disposition, single: v.Settlement
-) -> None:
+def test_settlements_of_a_request_settle_each_lock_once(disposition, single) -> None:
     together = v.SettleBatch(
         queue="q", lock_tokens=("1", "1"), disposition=disposition, reason="unreadable"
     )

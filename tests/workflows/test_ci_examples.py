@@ -104,9 +104,7 @@ def azure_scripts(staged: Path) -> Iterator[tuple[str, dict[str, str]]]:
             yield step["bash"], {"PIPELINE_WORKSPACE": str(staged.parent)}
 
 
-def test_gitlab_jobs_fail_for_a_violation_alone_and_leave_their_page(
-    tmp_path: Path, tools: Path, conforms: bool
-) -> None:
+def test_gitlab_jobs_fail_for_a_violation_alone_and_leave_their_page(tmp_path, tools, conforms):
     verdict, page = gitlab_scripts()
     ended = execute(verdict[0], tmp_path, tools, verdict[1])
     assert (0 if conforms else 1) == ended.returncode, ended.stderr
@@ -116,9 +114,7 @@ def test_gitlab_jobs_fail_for_a_violation_alone_and_leave_their_page(
     assert (tmp_path / "conformance.html").stat().st_size
 
 
-def test_azure_jobs_fail_for_a_violation_alone_and_leave_their_page(
-    tmp_path: Path, tools: Path, conforms: bool
-) -> None:
+def test_azure_jobs_fail_for_a_violation_alone_and_leave_their_page(tmp_path, tools, conforms):
     staged = tmp_path / "pipeline" / "verdict"
     ended = [
         execute(script, tmp_path, tools, variables) for script, variables in azure_scripts(staged)

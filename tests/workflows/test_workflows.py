@@ -129,9 +129,7 @@ def test_release_of_another_version_than_the_changelog_has_is_refused() -> None:
         ("mybus:make", "", "tla,spark", "report,tla,spark"),
     ],
 )
-def test_extras_are_those_that_the_adapter_needs(
-    tmp_path: Path, adapter: str, endpoint: str, more: str, extras: str
-) -> None:
+def test_extras_are_those_that_the_adapter_needs(tmp_path, adapter, endpoint, more, extras) -> None:
     (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Install busproof"]
     (tmp_path / "python").write_text('#!/bin/sh\necho "$@"\n')
     (tmp_path / "python").chmod(0o755)

@@ -66,9 +66,7 @@ def judged(folder: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> tuple
     return code, [rule["id"] for rule in rules if rule["verdict"] == "violated"]
 
 
-def test_the_example_is_judged_and_accuses_nobody(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_example_is_judged_and_accuses_nobody(tmp_path, capsys) -> None:
     code, violated = judged(tmp_path, EXAMPLE, capsys)
     assert (3, []) == (code, violated)
     events = load(tmp_path / "history.jsonl").scenarios[0].events
@@ -76,9 +74,7 @@ def test_the_example_is_judged_and_accuses_nobody(
     assert [v.Send, v.ReceiveBatch, v.Complete, v.Complete] == kinds
 
 
-def test_a_completed_message_that_is_given_again_is_accused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_completed_message_that_is_given_again_is_accused(tmp_path, capsys) -> None:
     """Its settlement can be of either receive, unless it came between them in the log."""
     spans = [
         span("receive", 0, "m"),
@@ -119,9 +115,7 @@ def test_a_subscription_and_a_delivery_count_are_read(tmp_path: Path) -> None:
     assert [3] == [view.delivery_count for view in event.outcome.messages]
 
 
-def test_what_is_left_out_is_counted_and_the_limits_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_left_out_is_counted_and_the_limits_are_told(tmp_path, capsys) -> None:
     log = write(tmp_path, span("send", 0, "m"), span("process", 9, "m"), span("send", 12))
     main(["convert", str(log), "--out", str(tmp_path / "h.jsonl")])
     told = " ".join(capsys.readouterr().err.split())

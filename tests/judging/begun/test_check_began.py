@@ -101,21 +101,13 @@ def violated_rules(capsys: pytest.CaptureFixture[str]) -> list[str]:
     ],
     ids=["settled and given again", "a number of two messages", "there before"],
 )
-def test_only_what_no_past_explains_is_accused(
-    events: list[tuple[v.Command, v.Outcome]],
-    code: int,
-    rules: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_only_what_no_past_explains_is_accused(events, code, rules, tmp_path, capsys) -> None:
     history = write(tmp_path, events)
     assert code == main(["check", history, "--began", "unknown", "--format", "json"])
     assert rules == violated_rules(capsys)
 
 
-def test_a_dead_letter_of_a_client_library_may_have_been_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dead_letter_of_a_client_library_may_have_been_there(tmp_path, capsys) -> None:
     """What a library assigned is not known there; it was taken for a MessageId that was lost."""
     name = "orders/$deadletterqueue"
     view = v.MessageView(body="old", message_id="m", sequence_number=1, lock_token="t")
@@ -128,9 +120,7 @@ def test_a_dead_letter_of_a_client_library_may_have_been_there(
     assert [] == violated_rules(capsys)
 
 
-def test_a_file_with_the_settings_accuses_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_with_the_settings_accuses_more(tmp_path, capsys) -> None:
     history = write(tmp_path, LEFT_OUT)
     config = tmp_path / "Config.json"
     config.write_text(json.dumps(CONFIG), encoding="utf-8")
@@ -140,26 +130,20 @@ def test_a_file_with_the_settings_accuses_more(
     assert ["LIFE-09"] == violated_rules(capsys)
 
 
-def test_the_header_may_say_what_was_before(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_header_may_say_what_was_before(tmp_path, capsys) -> None:
     settings = (v.CreateQueue(queue="orders"),)
     history = write(tmp_path, LEFT_OUT, Began(names=("orders",), settings=settings))
     assert 1 == main(["check", history, "--format", "json"])
     assert ["LIFE-09"] == violated_rules(capsys)
 
 
-def test_an_entity_that_is_not_named_has_to_be_created(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_entity_that_is_not_named_has_to_be_created(tmp_path, capsys) -> None:
     history = write(tmp_path, FROM_BEFORE, Began(names=("another",)))
     assert 1 == main(["check", history, "--format", "json"])
     assert violated_rules(capsys)
 
 
-def test_a_file_that_is_missing_gets_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_missing_gets_one_sentence(tmp_path, capsys) -> None:
     history = write(tmp_path, FROM_BEFORE)
     assert 2 == main(["check", history, "--began", str(tmp_path / "nowhere.json")])
     assert "nowhere.json" in capsys.readouterr().err
@@ -171,9 +155,7 @@ def report_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return report
 
 
-def test_what_is_not_judged_is_counted_with_its_remedy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_judged_is_counted_with_its_remedy(tmp_path, capsys) -> None:
     history = write(tmp_path, FROM_BEFORE)
     main(["check", history, "--began", "unknown", "--format", "json"])
     report = report_of(capsys)
@@ -190,9 +172,7 @@ def test_what_is_not_judged_is_counted_with_its_remedy(
     assert {NEVER_JUDGED} == {rule["cause"] for rule in unshown}
 
 
-def test_the_terminal_and_the_report_say_what_is_not_judged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_terminal_and_the_report_say_what_is_not_judged(tmp_path, capsys) -> None:
     history = write(tmp_path, FROM_BEFORE)
     folder = tmp_path / "report"
     main(["check", history, "--began", "unknown", "--report", str(folder)])
@@ -203,9 +183,7 @@ def test_the_terminal_and_the_report_say_what_is_not_judged(
     assert 4 == len(reports.read(folder).unjudged)
 
 
-def test_entities_that_nobody_creates_are_named_with_the_option(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_entities_that_nobody_creates_are_named_with_the_option(tmp_path, capsys) -> None:
     history = write(tmp_path, GIVEN_AGAIN)
     main(["check", history, "--format", "json"])
     assert report_of(capsys)["problems"] == [
@@ -214,9 +192,7 @@ def test_entities_that_nobody_creates_are_named_with_the_option(
     ]
 
 
-def test_a_history_that_creates_its_entities_is_judged_as_a_whole(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_that_creates_its_entities_is_judged_as_a_whole(tmp_path, capsys) -> None:
     created: tuple[v.Command, v.Outcome] = (v.CreateQueue(queue="orders"), v.Done())
     history = write(tmp_path, [created, *LEFT_OUT[:2]])
     main(["check", history, "--began", "unknown", "--format", "json"])
@@ -225,9 +201,7 @@ def test_a_history_that_creates_its_entities_is_judged_as_a_whole(
     assert 0 < report["summary"]["shown"]
 
 
-def test_an_execution_from_the_middle_on_cannot_be_explained(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_execution_from_the_middle_on_cannot_be_explained(tmp_path, capsys) -> None:
     history = write(tmp_path, FROM_BEFORE)
     assert 2 == main(["check", history, "--began", "unknown", "--explain"])
     assert "leave out --began or --explain" in capsys.readouterr().err
@@ -242,9 +216,7 @@ def test_an_execution_from_the_middle_on_cannot_be_explained(
     ],
     ids=["no outage", "outages are made", "an outage is told of"],
 )
-def test_a_partition_may_have_been_down_when_a_history_begins(
-    capabilities: tuple[str, ...], more: tuple[v.Outcome, ...], broken: str | None
-) -> None:
+def test_a_partition_may_have_been_down_when_a_history_begins(capabilities, more, broken) -> None:
     """A receive in an outage may find nothing, though a message waits in another partition."""
     sent = v.Event(
         command=v.Send(queue="q", message=v.Message(body="new", partition_key="a")),

@@ -174,9 +174,7 @@ def test_names_of_messages_that_are_gone_are_forgotten(monkeypatch: pytest.Monke
         ("fr-2016-09", [send("m", partition_key="a")], []),
     ],
 )
-def test_a_request_breaks_by_its_rule(
-    target: str, commands: Sequence[v.Command], rules: list[str]
-) -> None:
+def test_a_request_breaks_by_its_rule(target, commands, rules) -> None:
     client = Client(target, REGULAR)
     for command in commands:
         client.do(command)

@@ -1,7 +1,6 @@
 """What a search need not ask when a message is shown where it is not; and nobody is wronged."""
 
 import os
-from collections.abc import Callable
 from random import Random
 from typing import Final
 
@@ -142,9 +141,7 @@ class Player:
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("partitions", [True, False])
 @pytest.mark.parametrize("play", [Player.play_plainly, Player.play_with_names])
-def test_nobody_is_accused_whose_messages_are_on_their_way(
-    policy: str, partitions: bool, play: Callable[[Player], None]
-) -> None:
+def test_nobody_is_accused_whose_messages_are_on_their_way(policy, partitions, play) -> None:
     """Messages that look alike are forwarded, scheduled, unlocked and expire at any time."""
     for seed in SEEDS:
         adapter = ModelAdapter(policy, seed=seed)
@@ -159,9 +156,7 @@ def test_nobody_is_accused_whose_messages_are_on_their_way(
 
 
 @pytest.mark.parametrize(("many", "partition"), [(4, 0), (8, 0), (16, 0), (4, 1), (8, 1), (16, 1)])
-def test_a_message_that_comes_twice_or_elsewhere_is_a_violation_among_many(
-    many: int, partition: int
-) -> None:
+def test_a_message_that_comes_twice_or_elsewhere_is_a_violation_among_many(many, partition) -> None:
     """The choices of when the others were forwarded are 2 to the power of their number."""
     adapter = ModelAdapter()
     adapter.start(PROFILE)

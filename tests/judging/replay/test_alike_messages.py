@@ -31,9 +31,7 @@ def accused(recorder: Recorder, oracle: Oracle) -> tuple[v.RuleId, ...]:
 @pytest.mark.parametrize("oracle", Oracle)
 @pytest.mark.parametrize("partitions", [2, 4, 16])
 @pytest.mark.parametrize("policy", POLICIES)
-def test_no_history_of_alike_messages_is_accused(
-    policy: str, partitions: int, oracle: Oracle
-) -> None:
+def test_no_history_of_alike_messages_is_accused(policy, partitions, oracle) -> None:
     wrong = {
         seed: rules
         for seed in range(HISTORIES)
@@ -86,9 +84,7 @@ HEARTBEATS = """\
 """The first beat may be in the cache of c1's front end, and the second one was received by c2."""
 
 
-def test_heartbeats_on_a_real_clock_are_explained(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_heartbeats_on_a_real_clock_are_explained(tmp_path, capsys) -> None:
     history = tmp_path / "history.jsonl"
     history.write_text(HEARTBEATS)
     assert main(["check", str(history), "--oracle", "client", "--verbose"]) == 3
@@ -119,9 +115,7 @@ def test_alike_messages_without_proof_are_inconclusive(monkeypatch: pytest.Monke
     assert "too many executions" in result.exhausted
 
 
-def test_an_explained_history_shows_its_execution(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_explained_history_shows_its_execution(tmp_path, capsys) -> None:
     """The choice that nobody saw: c1's front end took the first beat along."""
     history = tmp_path / "history.jsonl"
     history.write_text(HEARTBEATS)
@@ -145,9 +139,7 @@ TRIED_AGAIN = """\
 """A dead letter goes on once its destination is enabled again (FWD-37)."""
 
 
-def test_an_execution_has_words_for_what_a_bus_does_by_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_execution_has_words_for_what_a_bus_does_by_itself(tmp_path, capsys) -> None:
     history = tmp_path / "history.jsonl"
     history.write_text(TRIED_AGAIN)
     main(["check", str(history), "--explain"])
@@ -156,9 +148,7 @@ def test_an_execution_has_words_for_what_a_bus_does_by_itself(
     assert "before it: dead letter 'a' is tried again" in out
 
 
-def test_a_history_without_explanation_names_the_event(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_without_explanation_names_the_event(tmp_path, capsys) -> None:
     history = tmp_path / "history.jsonl"
     history.write_text(HEARTBEATS.replace('"body":"other","seq', '"body":"never sent","seq'))
     assert main(["check", str(history), "--oracle", "client", "--explain"]) == 1

@@ -115,9 +115,7 @@ def test_queues_whose_creation_is_not_answered_take_room() -> None:
 
 
 @pytest.mark.parametrize(("tier", "most"), [(v.Tier.STANDARD, 4_500), (v.Tier.PREMIUM, 15_900)])
-def test_a_batch_of_very_many_messages_may_be_refused_with_any_error(
-    tier: v.Tier, most: int
-) -> None:
+def test_a_batch_of_very_many_messages_may_be_refused_with_any_error(tier, most) -> None:
     """LIMIT-23."""
     profile = v.profile_for(load(), tier=tier)
     create = event(v.CreateQueue(queue="q", partitioned=False))
