@@ -7,7 +7,6 @@ from tools import clients_tried as tool
 def test_table_names_each_client_that_is_tried() -> None:
     """With its version and what it spoke over, as the tool was last run."""
     found = tool.TABLE.search(tool.PAGE.read_text(encoding="utf-8"))
-    assert found is not None
     rows = [tuple(line.strip("| ").split(" | ")[:3]) for line in found[0].splitlines()[2:]]
     assert [(each.package, each.version, each.over) for each in tool.CLIENTS] == rows
 

@@ -21,7 +21,6 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     path = ROOT / "tools" / "live_tests_of_sdk.py"
     spec = importlib.util.spec_from_file_location("live_tests_of_sdk", path)
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "live_tests_of_sdk", module)

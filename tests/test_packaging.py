@@ -32,7 +32,6 @@ def test_citation_names_the_newest_release() -> None:
     newest = re.search(
         r"^## \[(\d[^\]]*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
     )
-    assert newest is not None
     assert newest.groups() == (cited["version"], cited["date-released"])
 
 

@@ -96,7 +96,6 @@ def test_a_link_that_leads_nowhere_is_complained_about(tmp_path: Path, link, fit
 def test_links_lead_to_pages_of_the_site_or_are_plain_words(written: str, turned: str) -> None:
     """A file that the site does not have is no link, also where its name is code."""
     spec_ = importlib.util.spec_from_file_location("site_pages", ROOT / "tools" / "site_pages.py")
-    assert spec_ is not None
     assert spec_.loader is not None
     site_pages = importlib.util.module_from_spec(spec_)
     spec_.loader.exec_module(site_pages)

@@ -28,7 +28,6 @@ def test_the_first_rule_that_can_be_broken_is_charged(rules, blamed) -> None:
     header = Header(profile=v.profile_for(load()))
     heard = Checker(header, load()).check(scenario)
     assert heard.blamed == blamed
-    assert heard.counterexample is not None
     assert not heard.counterexample.is_judged
     assert heard.counterexample.seen == "Done"
 

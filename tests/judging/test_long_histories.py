@@ -75,7 +75,6 @@ def passed_on(
         yield ask(v.Send(queue="q", message=message))
         received = ask(v.Receive(queue="q"))
         yield received
-        assert isinstance(received.outcome, v.Received)
         yield ask(v.Complete(queue="q", lock_token=received.outcome.message.lock_token or ""))
 
 
@@ -122,7 +121,6 @@ def test_message_delivered_again_long_after_it_was_settled_is_a_violation(*, par
     """The first delivery is behind what can be undone."""
     events = list(passed_on(60, partitioned=partitioned))
     first = next(event for event in events if isinstance(event.outcome, v.Received))
-    assert isinstance(first.outcome, v.Received)
     again = attrs.evolve(first.outcome.message, lock_token="another")
     events.append(after(events, v.Receive(queue="q"), v.Received(message=again)))
 
@@ -186,13 +184,11 @@ def test_message_delivered_again_is_a_violation_event_by_event(monkeypatch) -> N
         for event in passed_on(60)
     ]
     first = next(event for event in events if isinstance(event.outcome, v.Received))
-    assert isinstance(first.outcome, v.Received)
     again = attrs.evolve(first.outcome.message, lock_token="another")
     events.append(v.Event(command=v.Receive(queue="q"), outcome=v.Received(message=again)))
 
     result = overlap.judged(events, PROFILE, v.Observability())
 
-    assert result.violation is not None
     assert result.violation.index == len(events) - 1
     assert len(result.decided) == len(events) - 1
 

@@ -108,7 +108,6 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
         bus.done(v.Complete(queue="q", lock_token=bus.receive().lock_token or ""))
         bus.done(v.AcceptSession(queue="s", session_id="a"))
         planned = bus.done(v.Schedule(queue="q", message=v.Message(body="p"), delay=SECOND))
-        assert isinstance(planned, v.Scheduled)
         bus.done(v.CancelScheduled(queue="q", sequence_number=planned.sequence_number or 0))
     bus.create("gone", time_to_live=900 * SECOND)
     for number in range(600):

@@ -67,7 +67,6 @@ def cancel(bus: Bus) -> None:
     for number in range(AT_ONCE):
         later = v.Schedule(queue="q", message=v.Message(body=f"m{number}"), delay=DAYS)
         outcome = bus.ask(later).outcome
-        assert isinstance(outcome, v.Scheduled)
         bus.done(v.CancelScheduled(queue="q", sequence_number=outcome.sequence_number or 0))
 
 

@@ -75,7 +75,6 @@ UNCOVERED = (
 def test_every_command_is_covered_but_a_few() -> None:
     """Those about subscription rules, several locks, and the management of topics."""
     commands = union_of(v.Command)
-    assert commands is not None
     assert set(UNCOVERED) == set(commands.members) - set(COMMANDS)
 
 
@@ -87,7 +86,6 @@ def test_the_expression_of_a_command_stays_small() -> None:
 def test_nothing_of_the_plan_is_python(adapter, capsys) -> None:
     """Of the one plan that answers all commands."""
     assert v.Done() == adapter.do(v.CreateQueue(queue="q"), "c1").outcome
-    assert adapter._one is not None
     adapter._one.explain("extended")
     explained = capsys.readouterr().out
     assert "Physical Plan" in explained
@@ -102,14 +100,12 @@ def test_settlement_names_the_lock_that_spark_gave(adapter: SparkAdapter) -> Non
         adapter.do(v.Send(queue="q", message=v.Message(body=body, partition_key="k")), "c1")
     for _ in "ab":
         received = adapter.do(v.Receive(queue="q"), "c1").outcome
-        assert isinstance(received, v.Received)
         numbers.append(received.message.sequence_number or 0)
         token = received.message.lock_token or ""
         assert v.Done() == adapter.do(v.Defer(queue="q", lock_token=token), "c1").outcome
     several = adapter.do(
         v.ReceiveDeferred(queue="q", sequence_numbers=tuple(numbers)), "c1"
     ).outcome
-    assert isinstance(several, v.ReceivedSeveral)
     token = several.messages[1].lock_token or ""
     assert v.Done() == adapter.do(v.Complete(queue="q", lock_token=token), "c1").outcome
     lost = adapter.do(v.Complete(queue="q", lock_token=token), "c1").outcome
@@ -182,5 +178,4 @@ def test_properties_come_back_with_their_types(adapter: SparkAdapter) -> None:
     message = v.Message(body="a", properties={"n": 1, "text": "1", "yes": True})
     assert v.Done() == adapter.do(v.Send(queue="q", message=message), "c1").outcome
     received = adapter.do(v.Receive(queue="q"), "c1").outcome
-    assert isinstance(received, v.Received)
     assert message.properties == received.message.properties

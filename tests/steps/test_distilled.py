@@ -147,5 +147,4 @@ def test_what_is_wrong_stands_beside_what_broke_the_rule():
     alone = Scenario(name=sequence.name, rules=(sequence.rule,), events=bus.events, ended=ended)
     found = conformance(History(header=header, scenarios=(alone,)), CATALOGUE)
     (rule,) = [each for each in found.rules if each.id == sequence.rule]
-    assert rule.counterexample is not None
     assert sequence.about == rule.counterexample.about

@@ -182,7 +182,6 @@ def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):
     begun.end()
     (scenario,) = load(tmp_path / "it.jsonl").scenarios
     assert ("One", ("KEY-01",)) == (scenario.name, scenario.rules)
-    assert scenario.ended is not None
     assert ("failed", "first line", "first line\nsecond line") == (
         scenario.ended.verdict,
         scenario.ended.cause,

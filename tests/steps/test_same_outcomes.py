@@ -30,7 +30,6 @@ def by_name(folder: Path) -> dict[str, tuple[object, ...]]:
 
 def outcome(scenario: Scenario) -> tuple[object, ...]:
     ended = scenario.ended
-    assert ended is not None
     passed = [step for step in ended.steps if step.result == "passed"]
     return scenario.rules, scenario.events, ended.verdict, ended.cause, ended.detail, passed
 

@@ -15,7 +15,6 @@ def end(event: v.Event) -> float:
 
 
 def view(event: v.Event) -> v.MessageView:
-    assert isinstance(event.outcome, v.Received)
     return event.outcome.message
 
 

@@ -39,7 +39,6 @@ def referring(command: Any, events: Sequence[v.Event]) -> v.Command:
     token = getattr(command, "lock_token", "")
     if token:
         answer = events[int(token.removeprefix("@"))].outcome
-        assert isinstance(answer, v.Received)
         return attrs.evolve(command, lock_token=answer.message.lock_token)
     if not isinstance(command, v.ReceiveDeferred | v.CancelScheduled):
         return command

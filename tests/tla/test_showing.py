@@ -93,6 +93,5 @@ def test_a_check_is_reported_with_the_queue_of_its_graph() -> None:
     """So that sessions are asked for on a queue that requires them."""
     manifest = load()
     setting = manifest.setting(manifest.configuration("sessions-never-handed-over"))
-    assert setting is not None
     assert setting.queue["requires_session"]
     assert manifest.setting(manifest.configuration("settings")) is None

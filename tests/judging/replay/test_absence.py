@@ -173,7 +173,6 @@ def test_a_message_that_comes_twice_or_elsewhere_is_a_violation_among_many(many,
     for number in range(many):
         do(v.Send(queue="source", message=v.Message(body=f"m{number}", partition_key="a")))
     shown = do(v.Receive(queue="end"))
-    assert isinstance(shown, v.Received)
     assert shown.message.lock_token is not None
     assert shown.message.sequence_number is not None
     do(v.Complete(queue="end", lock_token=shown.message.lock_token))
@@ -185,7 +184,6 @@ def test_a_message_that_comes_twice_or_elsewhere_is_a_violation_among_many(many,
     events.append(v.Event(command=v.Receive(queue="end"), outcome=v.Received(message=wrong)))
     for event in events:
         judge.saw(event)
-    assert judge.violation is not None
     assert judge.violation.index == len(events) - 1
 
 
@@ -209,13 +207,11 @@ def test_a_message_that_one_connection_does_not_get_is_a_violation(many: int) ->
         do(v.Send(queue="end", message=v.Message(body=f"m{number}")))
     while left:
         shown = do(v.Receive(queue="end"))
-        assert isinstance(shown, v.Received)
         assert shown.message.lock_token is not None
         do(v.Complete(queue="end", lock_token=shown.message.lock_token))
         left -= 1
     assert judge.violation is None
     do(v.Receive(queue="end"))
-    assert judge.violation is not None
     assert judge.violation.rules[0] == "LIFE-09"
 
 
@@ -251,7 +247,6 @@ class Judged:
     def receive(self) -> tuple[str, int]:
         """Receive a message; return its lock token and its number."""
         received = self.ask(v.Receive(queue=self.queue))
-        assert isinstance(received, v.Received)
         message = received.message
         assert message.lock_token is not None
         assert message.sequence_number is not None
@@ -284,7 +279,6 @@ def test_a_deferred_message_that_is_not_found_is_a_violation_among_many(many: Ju
 def test_a_scheduled_message_that_is_not_found_is_a_violation_among_many(many: Judged) -> None:
     later = v.Message(body="later")
     scheduled = many.ask(v.Schedule(queue=many.door, message=later, delay=60 * SECOND))
-    assert isinstance(scheduled, v.Scheduled)
     number = scheduled.sequence_number
     many.ask(v.CancelScheduled(queue=many.door, sequence_number=number), NOT_FOUND)
     assert many.judge.violation is not None
