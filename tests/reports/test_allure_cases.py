@@ -219,19 +219,6 @@ def test_scenarios_and_verdicts_are_put_together(conformance, tmp_path) -> None:
         collect_results({}, [], [], tmp_path / "all")
 
 
-def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    said = r"needs allure-pytest and .*busproof\[report\]"
-    with pytest.raises(UsageError, match=said):
-        write_cases([], tmp_path)
-
-
-def test_a_folder_that_cannot_be_written_is_named(conformance, tmp_path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(HistoryError, match="cannot write Allure results into "):
-        collect_results({"x": conformance}, [], [], tmp_path / "file" / "results")
-
-
 def test_the_command_writes_them(conformance, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     write(conformance, "run")

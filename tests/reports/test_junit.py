@@ -2,10 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
-import attrs
 import pytest
 
-from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Verdict
 from busproof.reports.junit import write_junit
 
@@ -73,16 +71,3 @@ def test_characters_that_xml_cannot_hold_are_replaced(with_rule, written) -> Non
 def test_no_host_and_no_time_is_reported(conformance, written) -> None:
     names = {name for each in written(conformance).iter() for name in each.attrib}
     assert names & {"hostname", "timestamp", "file"} == set()
-
-
-def test_without_the_package_the_extra_is_named(conformance, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    said = r"^JUnit XML needs .* install them with .*busproof\[report\]"
-    with pytest.raises(UsageError, match=said):
-        write_junit([conformance], tmp_path / "junit.xml")
-
-
-def test_a_file_that_cannot_be_written_is_named(conformance, tmp_path) -> None:
-    (tmp_path / "out").write_text("a file")
-    with pytest.raises(HistoryError, match=r"cannot write .*junit\.xml: "):
-        write_junit([attrs.evolve(conformance)], tmp_path / "out" / "junit.xml")

@@ -211,12 +211,6 @@ def test_on_a_terminal_it_has_colours(shown, conformance, monkeypatch) -> None:
     assert COLOUR.search(shown(conformance, force_terminal=True))
 
 
-def test_no_color_is_honoured(shown, conformance, monkeypatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    assert not COLOUR.search(shown(conformance, force_terminal=True))
-
-
 def test_a_console_that_knows_only_ascii_gets_only_that(shown, with_rule) -> None:
     run = with_rule("LIFE-07", cause="ça n'est pas arrivé")
     file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")

@@ -84,9 +84,17 @@ def test_output_of_an_audit_is_accepted() -> None:
         (("empty",), 3, "cannot read the report empty/conformance.json: No such file"),
         (("broken.json",), 3, "broken.json is not a conformance report: it is not JSON"),
         (("--label", "x"), 2, "--label tells what a history of runs is of; give --history, too"),
+        (("one", "-o", "broken.json/page.html"), 3, "cannot write broken.json/page.html: "),
+        (("one", "--junit", "broken.json/x.xml"), 3, "cannot write broken.json/x.xml: "),
+        (("one", "--history", "broken.json/x"), 3, "cannot write the history of runs broken.json"),
+        (("one", "--badges", "broken.json"), 3, "cannot write broken.json/"),
+        (("one", "--allure", "broken.json/x"), 3, "cannot write Allure results into "),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(capsys, arguments, code, said) -> None:
+def test_what_cannot_be_done_is_said_in_one_sentence(
+    conformance, capsys, arguments, code, said
+) -> None:
+    write(conformance, "one")
     Path("empty").mkdir()
     Path("broken.json").write_text("{")
     assert main(["report", *arguments]) == code

@@ -105,9 +105,3 @@ def test_a_line_of_a_newer_busproof_is_refused(entry, file) -> None:
     file.write_text(json.dumps(newer))
     with pytest.raises(HistoryError, match="has schema 2, and this busproof reads 1: upgrade"):
         read_entries(file)
-
-
-def test_a_file_that_cannot_be_written_is_named(entry, tmp_path) -> None:
-    (tmp_path / "kept").write_text("a file")
-    with pytest.raises(HistoryError, match=r"cannot (read|write) the history of runs"):
-        extend(tmp_path / "kept" / "runs.jsonl", [entry])
