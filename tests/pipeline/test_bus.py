@@ -13,12 +13,10 @@ from busproof.adapters.spark import adapter as adapter_module
 from busproof.adapters.spark.rehearsal import Rehearsal
 from busproof.history.codec import union_of
 from busproof.pipeline.bus.bulk import answer_sequences
-from busproof.pipeline.bus.folding import COMMANDS, fold_requests
+from busproof.pipeline.bus.folding import COMMANDS
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-MOST_TEXT = 45_000
-"""Characters of the largest expression; a value that is repeated and not bound doubles it."""
 
 SEQUENCE: list[v.Command] = [
     v.CreateQueue(queue="q"),
@@ -76,11 +74,6 @@ def test_every_command_is_covered_but_a_few() -> None:
     """Those about subscription rules, several locks, and the management of topics."""
     commands = union_of(v.Command)
     assert set(UNCOVERED) == set(commands.members) - set(COMMANDS)
-
-
-def test_the_expression_of_a_command_stays_small() -> None:
-    """Spark analyses it anew in each process."""
-    assert [] == [kind for kind in COMMANDS if len(fold_requests([kind])) > MOST_TEXT]
 
 
 def test_nothing_of_the_plan_is_python(adapter, capsys) -> None:

@@ -16,7 +16,6 @@ from exploring import explored
 from pyspark.sql import SparkSession
 
 from busproof.adapters.model import ModelAdapter
-from busproof.cli.main import main
 from busproof.history.conformance import Conformance, ExitCode, Verdict
 from busproof.pipeline.checking import Checked, check
 from busproof.pipeline.reading import read
@@ -215,19 +214,3 @@ def test_plan_is_compiled_and_moves_rows_twice(compiling: SparkSession, tmp_path
     operators = re.findall(r"^[\s:+*(\d)-]*(\w+)", plan, re.MULTILINE)
     assert (2, 1) == (operators.count("Exchange"), operators.count("Sort")), plan
     found.write.format("noop").mode("overwrite").save()
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["check", "x", "--screen"], "--screen is for --engine spark"),
-        (
-            ["check", "--engine", "spark", "--follow", ".", "--screen"],
-            "--screen is for one history; leave it out beside --follow",
-        ),
-    ],
-)
-def test_screening_does_not_fit_other_options(tmp_path, monkeypatch, capsys, words, expected):
-    monkeypatch.chdir(tmp_path)
-    assert 2 == main(words)
-    assert expected in capsys.readouterr().err

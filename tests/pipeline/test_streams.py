@@ -1,20 +1,17 @@
 """`--follow` with a stream, and histories that go on in later files: as if all came at once."""
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Final
 
 import pytest
 import recorded_cases as cases
+from following import at_once, follow
 from pyspark.sql import SparkSession
 
-from busproof.cli.main import main
 from busproof.cli.spark.ledger import Ledger
 from busproof.errors import UsageError
-from busproof.history.conformance import Conformance, Verdict
+from busproof.history.conformance import Verdict
 from busproof.pipeline.streams import read_stream
-from busproof.reports import conformance as reports
 
 pytestmark = pytest.mark.slow
 
@@ -50,25 +47,6 @@ def arrive(spark: SparkSession, topic: Path, number: int, messages: list[tuple[s
     spark.createDataFrame(rows, MESSAGES).coalesce(1).write.mode("append").parquet(str(topic))
 
 
-def follow(folder: Path, *options: str) -> tuple[int, str, Conformance | None]:
-    words = ["check", "--engine", "spark", "--follow", str(folder), "--once", *options]
-    report = folder / "_told"
-    with (
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()) as err,
-    ):
-        code = main([*words, "--report", str(report)])
-    there = (report / "conformance.json").exists()
-    return code, err.getvalue(), reports.read(report) if there else None
-
-
-def at_once(table: Path) -> Conformance:
-    report = table / "_together"
-    with contextlib.redirect_stdout(io.StringIO()):
-        main(["check", str(table), "--engine", "spark", "--report", str(report)])
-    return reports.read(report)
-
-
 def test_a_stream_is_judged_as_if_all_had_come_at_once(spark: SparkSession, tmp_path: Path) -> None:
     """Two histories arrive in turns; they stay open until nothing of them can come in time."""
     topic = tmp_path / "topic"
@@ -85,21 +63,20 @@ def test_a_stream_is_judged_as_if_all_had_come_at_once(spark: SparkSession, tmp_
             for line in (all_of[: len(all_of) // 2], all_of[len(all_of) // 2 :])[number]
         ]
         arrive(spark, topic, number, messages)
-        code, err, report = follow(folder, *words)
-        assert "1 file, 0 events" in err, "it is not judged for good yet"
+        ended = follow(folder, *words)
+        assert "1 file, 0 events" in ended.err, "it is not judged for good yet"
     together = at_once(folder)
-    assert 1 == code
-    assert report == together
+    assert (1, together) == (ended.code, ended.report)
     assert ["LIFE-01"] == [rule.id for rule in together.rules if rule.verdict is Verdict.VIOLATED]
     header, *_, last = lines["clean"]
     assert 2 < sum(len(all_of) - 2 for all_of in lines.values()) == together.events
     arrive(spark, topic, 2, [("new", '{"record":"started","scenario":"new"}'), ("new", LATER)])
-    code, err, report = follow(folder, *words)
-    assert 1 == code
-    assert f"1 file, {together.events} events: violated: LIFE-01" in err
+    ended = follow(folder, *words)
+    assert 1 == ended.code
+    assert f"1 file, {together.events} events: violated: LIFE-01" in ended.err
     assert 1 == len(Ledger(folder / "_busproof").open)
     arrive(spark, topic, 3, [("clean", header), ("clean", last)])
-    code, err, report = follow(folder, *words)
+    report = follow(folder, *words).report
     assert together.events + 1 == report.events
     late = "records of 1 history came after the verdict and were left out"
     assert report.problems[-1].startswith(late)
@@ -146,6 +123,6 @@ def test_a_stream_without_a_header_says_what_is_missing(spark, tmp_path) -> None
     stream.write_text(f'format = "parquet"\n[options]\npath = "{topic}"\n')
     folder = tmp_path / "table"
     folder.mkdir()
-    code, err, _ = follow(folder, "--stream", str(stream))
-    assert 2 == code
-    assert "no header came by" in err
+    ended = follow(folder, "--stream", str(stream))
+    assert 2 == ended.code
+    assert "no header came by" in ended.err
