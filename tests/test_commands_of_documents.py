@@ -322,15 +322,6 @@ def test_commands_tried_elsewhere_are_tried_there() -> None:
             assert re.search(needle.format(*found.groups()), text, re.MULTILINE), each
 
 
-def test_nothing_is_listed_that_no_page_shows() -> None:
-    """Nor twice."""
-    for listed in (ELSEWHERE, NOT_EXECUTED):
-        shown = {found.re.pattern for each in EVERY if (found := each.pattern(listed))}
-        assert set() == listed.keys() - shown
-    starts = {each for each in CODES if any(one.text.startswith(each) for one in EXECUTED)}
-    assert set() == CODES.keys() - starts
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_says_what_it_is(page: Path) -> None:
     """Else commands in it would be overlooked here."""

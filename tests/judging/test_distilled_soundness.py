@@ -5,17 +5,14 @@ some are late or never come, and every choice that the documents leave open is m
 """
 
 import os
-import time
-from collections.abc import Iterator
 
 import attrs
 import pytest
+from distilled_commands import answered, asked
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.history.render.gherkin import request_of
-from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.judge import Judge, observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
@@ -30,41 +27,6 @@ CATALOGUE = load()
 ALL = distilled_sequences()
 
 
-def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
-    """Return the commands of a sequence."""
-    parts = [each.partition(" asks: ") for each in sequence.commands]
-    return [
-        RecordedCommand(number=number, connection=connection, command=request_of(request))
-        for number, (connection, _, request) in enumerate(parts, 1)
-    ]
-
-
-def answered(
-    adapter: v.Adapter, commands: list[RecordedCommand], *, clock: bool
-) -> Iterator[v.Event]:
-    """Yield what a bus answers; on a real clock with the times of each call and return."""
-    tokens: dict[int, str] = {}
-    for request in commands:
-        command = resolved(request.command, tokens)
-        if command is None:
-            continue
-        called = time.monotonic_ns() // 1_000 if clock else None
-        observed = adapter.do(command, request.connection)
-        event = v.Event(
-            client=request.connection,
-            connection=request.connection,
-            command=command,
-            outcome=observed.outcome,
-            witness=observed.witness,
-        )
-        if clock:
-            event = attrs.evolve(event, called=called, returned=time.monotonic_ns() // 1_000)
-        yield event
-        received = observed.outcome
-        if isinstance(received, v.Received) and received.message.lock_token:
-            tokens[request.number] = received.message.lock_token
-
-
 def accusations(adapter: v.Adapter, few: tuple[DistilledSequence, ...]) -> list[str]:
     """Return what either oracle objects to."""
     observability = adapter.declaration.observability
@@ -72,7 +34,7 @@ def accusations(adapter: v.Adapter, few: tuple[DistilledSequence, ...]) -> list[
     for sequence in few:
         profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
-        events = list(answered(adapter, asked(sequence), clock=False))
+        events = list(answered(adapter, sequence))
         for oracle in Oracle:
             judge = Judge(profile, observability_for(observability, oracle))
             broken = next(filter(None, map(judge.saw, events)), None)
@@ -92,13 +54,12 @@ def test_no_situation_accuses_a_hostile_bus_by_either_oracle(policy: str, seed: 
 def test_no_situation_accuses_a_hostile_bus_on_a_real_clock() -> None:
     found = []
     for sequence in ALL[::EVERY]:
-        commands = asked(sequence)
-        if any(isinstance(each.command, v.AdvanceClock) for each in commands):
+        if any(isinstance(each.command, v.AdvanceClock) for each in asked(sequence)):
             continue
         adapter = ModelAdapter(policy="hostile", clock=v.Clock.REAL)
         profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
-        events = list(answered(adapter, commands, clock=True))
+        events = list(answered(adapter, sequence, clock=True))
         for oracle in Oracle:
             view = observability_for(adapter.declaration.observability, oracle)
             broken = judged(events, profile, view).violation

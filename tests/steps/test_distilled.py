@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from distilled_commands import asked
 
 from busproof.adapters.model import CAPABILITIES
 from busproof.cli.mutation.pairs import WORDS, pairs_of
@@ -18,9 +19,6 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
-from busproof.history.render.gherkin import request_of
-from busproof.history.render.sequence_names import sequence_name
-from busproof.history.replay import RecordedCommand
 from busproof.judging.verdicts import conformance
 from busproof.model.rules import NO_FAULT, Families
 from busproof.mutants.by_machine.made import families_of, find_mutant
@@ -35,48 +33,14 @@ EDITION = "cs-2020-12"
 ALL = distilled_sequences()
 
 
-def asked(sequence: DistilledSequence) -> list[RecordedCommand]:
-    """Return the commands of a sequence."""
-    parts = [each.partition(" asks: ") for each in sequence.commands]
-    return [
-        RecordedCommand(number=number, connection=connection, command=request_of(request))
-        for number, (connection, _, request) in enumerate(parts, 1)
-    ]
-
-
 def accused(sequence: DistilledSequence, families: Families) -> tuple[str, ...] | None:
     """Return what a bus with these families is charged with; `None` if it is not accused."""
     profile = profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
     return find_broken(profile, play(families, profile, asked(sequence)))
 
 
-def test_there_are_sequences_and_each_has_a_name_of_its_own():
-    assert ALL
-    assert len(ALL) == len({each.name for each in ALL})
-
-
 def test_each_sequence_is_charged_to_a_rule_of_the_catalogue():
     assert {each.rule for each in ALL} <= {rule.id for rule in CATALOGUE.rules}
-
-
-def test_each_sequence_is_named_after_its_commands():
-    """So `tools/distil.py --reword` has nothing to do."""
-    wrong = [
-        each.name
-        for each in ALL
-        if not each.name.startswith(sequence_name([one.command for one in asked(each)]))
-    ]
-    assert wrong == []
-
-
-def test_each_sequence_says_what_would_be_wrong_or_reached_and_by_which_rule():
-    wrong = [
-        each.name
-        for each in ALL
-        if not each.about.startswith("Wrong if " if each.mutants else f"Reaches {each.rule} ")
-        or not each.about.endswith(f"{each.rule}: {CATALOGUE.rule(each.rule).title}.")
-    ]
-    assert wrong == []
 
 
 def test_no_sequence_shows_a_user_the_name_of_a_mutant():

@@ -2,18 +2,16 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import cache
 from random import Random
 
 import pytest
 import recorded_cases as cases
+from distilled_commands import answered
 from exploring import explored
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Began, Oracle
-from busproof.history.render.gherkin import request_of
-from busproof.history.replay import RecordedCommand, resolved
 from busproof.judging.begun.judge import judged_begun
 from busproof.judging.judge import observability_for
 from busproof.judging.replay.timers import Clock
@@ -52,38 +50,11 @@ def seen_of(policy: str) -> v.Observability:
     return observability_for(seen, Oracle.STRICT)
 
 
-@cache
-def asked(sequence: DistilledSequence) -> tuple[RecordedCommand, ...]:
-    """Return the commands of a sequence."""
-    parts = [each.partition(" asks: ") for each in sequence.commands]
-    return tuple(
-        RecordedCommand(number=number, connection=connection, command=request_of(request))
-        for number, (connection, _, request) in enumerate(parts, 1)
-    )
-
-
 def played(policy: str, sequence: DistilledSequence, seed: int) -> list[v.Event]:
     """Return what a bus with this policy answers to a sequence."""
     adapter = ModelAdapter(policy=policy, seed=seed)
     adapter.start(cases.profile())
-    tokens: dict[int, str] = {}
-    events = []
-    for request in asked(sequence):
-        command = resolved(request.command, tokens)
-        if command is None:
-            continue
-        observed = adapter.do(command, request.connection)
-        event = v.Event(
-            connection=request.connection,
-            command=command,
-            outcome=observed.outcome,
-            witness=observed.witness,
-        )
-        events.append(event)
-        view = getattr(observed.outcome, "message", None)
-        if view is not None and view.lock_token is not None:
-            tokens[request.number] = view.lock_token
-    return events
+    return list(answered(adapter, sequence))
 
 
 def suffixes(events: Sequence[v.Event], random: Random) -> Iterator[tuple[list[v.Event], Began]]:
