@@ -6,12 +6,14 @@ from random import Random
 
 import attrs
 import pytest
+from rows import rows_of
 
 from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.main import main
 from busproof.errors import TlcError
+from busproof.history.codec import structure
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Scenario
 from busproof.tla.manifest import FOLDER
@@ -180,48 +182,11 @@ def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyP
         failing_steps([Story().sends("a").gets("a")])
 
 
-def test_commands_outside_the_contract_are_left_out_with_their_cause() -> None:
-    def why(*events: v.Event) -> str:
-        (found,) = find_traces(Scenario(name="it", events=events), PROFILE)
-        assert isinstance(found, LeftOut)
-        return found.why
-
-    send = v.Send(queue="q", message=v.Message(body="a"))
-    sessions = v.CreateQueue(queue="q", requires_session=True)
-    detecting = v.CreateQueue(queue="q", duplicate_detection=True)
-    assert "requires sessions" in why(v.Event(command=sessions, outcome=v.Done()))
-    assert "duplicate detection" in why(v.Event(command=detecting, outcome=v.Done()))
-    assert "nothing recorded created" in why(v.Event(command=send, outcome=v.Done()))
-    for unsaid in (
-        v.CreateQueue(queue="q", partitioned=None),
-        v.CreateQueue(queue="q", api_version="2012-03"),
-    ):
-        assert "whether it is partitioned" in why(v.Event(command=unsaid, outcome=v.Done()))
-    dead = v.Peek(queue="q/$deadletterqueue")
-    assert "a dead-letter queue" in why(v.Event(command=dead, outcome=v.Peeked(messages=())))
-    topic = v.Event(command=v.CreateTopic(topic="q"), outcome=v.Done())
-    assert "a topic or a subscription" in why(topic, v.Event(command=send, outcome=v.Done()))
-    refused = attrs.evolve(topic, outcome=v.Refused(error=v.Error.NOT_FOUND))
-    assert "nothing recorded created" in why(refused, v.Event(command=send, outcome=v.Done()))
-    created = v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())
-    assert "nothing happened" in why(created)
-    mortal = v.Send(queue="q", message=v.Message(body="a", time_to_live=1))
-    assert "time to live" in why(created, v.Event(command=mortal, outcome=v.Done()))
-    large = v.Send(queue="q", message=v.Message(body="a", size=100_000_000))
-    assert "may fill it" in why(created, v.Event(command=large, outcome=v.Done()))
-    for beyond in ({"message_id": "k" * 129}, {"properties": {"p": "v" * 129}}):
-        long = v.Send(queue="q", message=v.Message(body="a", **beyond))
-        assert "beyond a limit" in why(created, v.Event(command=long, outcome=v.Done()))
-    forwards = v.Event(command=v.CreateQueue(queue="q", forward_to="end"), outcome=v.Done())
-    assert "it forwards" in why(forwards)
-    fed = attrs.evolve(created, command=v.CreateQueue(queue="end"))
-    ends = find_traces(Scenario(name="it", events=(fed, forwards)), PROFILE)
-    assert {"messages are forwarded to it", "it forwards its messages"} == {
-        each.why for each in ends if isinstance(each, LeftOut)
-    }
-    overlapping = [v.Event(called=at, returned=9, command=send, outcome=v.Done()) for at in (1, 2)]
-    other = attrs.evolve(overlapping[1], command=v.Receive(queue="q"))
-    assert "overlap" in why(created, overlapping[0], other)
+@pytest.mark.parametrize(("events", "why"), rows_of(__file__, "left_out"))
+def test_commands_outside_the_contract_are_left_out_with_their_cause(events, why) -> None:
+    recorded = tuple(structure(event, v.Event) for event in events)
+    found = find_traces(Scenario(name="it", events=recorded), PROFILE)
+    assert why == sorted(each.why for each in found if isinstance(each, LeftOut))
 
 
 def test_trace_is_cut_where_the_contract_ends() -> None:
