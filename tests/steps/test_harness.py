@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import attrs
 import pytest
+from rows import command_of, rows_of
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
@@ -158,73 +159,16 @@ def test_a_belief_of_ours_that_is_wrong_is_no_violation(bus_of, monkeypatch):
         bus.do(CREATE)
 
 
-NEEDED = {
-    v.Capability.SESSIONS: [
-        v.CreateQueue(queue="q", requires_session=True),
-        v.AcceptSession(queue="q", session_id="a"),
-        v.CloseSession(queue="q", session_id="a"),
-        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE, session_id="a"),
-        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE, session_id=""),
-    ],
-    v.Capability.DUPLICATE_DETECTION: [v.CreateQueue(queue="q", duplicate_detection=True)],
-    v.Capability.REGULAR_QUEUES: [
-        v.CreateQueue(queue="q", partitioned=False),
-        v.CreateQueue(queue="q", partitioned=False, duplicate_detection=True),
-    ],
-    v.Capability.PEEK_LOCK: [
-        v.Receive(queue="q"),
-        v.Complete(queue="q", lock_token="t"),
-        v.Abandon(queue="q", lock_token="t"),
-    ],
-    v.Capability.PEEK: [v.Peek(queue="q")],
-    v.Capability.TRANSACTIONS: [
-        v.BeginTransaction(transaction="t"),
-        v.CommitTransaction(transaction="t"),
-        v.RollBackTransaction(transaction="t"),
-        attrs.evolve(SEND, transaction="t"),
-    ],
-    v.Capability.TRANSACTIONAL_SETTLEMENT: [
-        v.Complete(queue="q", lock_token="t", transaction="t"),
-        v.Abandon(queue="q", lock_token="t", transaction="t"),
-    ],
-    v.Capability.BATCHES: [v.SendBatch(queue="q", messages=(v.Message(body="m"),))],
-    v.Capability.RECEIVE_BATCHES: [v.ReceiveBatch(queue="q", count=2)],
-    v.Capability.DELETE_BATCH: [v.DeleteBatch(queue="q", count=2)],
-    v.Capability.RENEW_LOCKS: [v.RenewLocks(queue="q", lock_tokens=("t",))],
-    v.Capability.SETTLE_BATCHES: [
-        v.SettleBatch(queue="q", lock_tokens=("t",), disposition=v.Disposition.COMPLETE)
-    ],
-    v.Capability.OUTAGES: [
-        v.TakePartitionDown(queue="q", partition=0),
-        v.BringPartitionUp(queue="q", partition=0),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("capability", "command"), [(need, each) for need, all_ in NEEDED.items() for each in all_]
-)
-def test_undeclared_capability_is_not_tried(bus_of, recorded, capability, command):
-    """The scenario does not apply; the adapter is not even asked."""
-    adapter = Scripted(capabilities=EVERYTHING - {capability})
-    with pytest.raises(NotApplicable, match=f"capability: {capability}"):
-        bus_of(adapter).do(command)
-    assert [] == adapter.asked == recorded
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        CREATE,
-        SEND,
-        v.Send(queue="q", message=v.Message(body="m", session_id="a")),
-        v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE),
-        v.AdvanceClock(duration=1),
-    ],
-)
-def test_basic_commands_need_no_capability(bus_of, command):
-    """Queues, sending with any property, receiving for good, and time."""
-    adapter = Scripted(capabilities=frozenset())
+@pytest.mark.parametrize(("told", "needed"), rows_of(__file__, "needing"))
+def test_command_is_tried_on_whoever_declares_all_that_it_needs(bus_of, recorded, told, needed):
+    """Elsewhere the scenario does not apply; the adapter is not even asked."""
+    command = command_of(told)
+    for capability in needed:
+        adapter = Scripted(capabilities=EVERYTHING - {capability})
+        with pytest.raises(NotApplicable, match=f"capability: {capability}"):
+            bus_of(adapter).do(command)
+        assert [] == adapter.asked == recorded
+    adapter = Scripted(capabilities=frozenset(map(v.Capability, needed)))
     bus_of(adapter, Oracle.CLIENT).do(command)
     assert [command] == adapter.asked
 
