@@ -630,17 +630,17 @@ class Clock:
                 index - 1, path, number
             ):
                 return False
-            if evidence.first_active(path, body) is None and evidence.is_hidden_after(
-                index - 1, path, body
+            is_seen = evidence.first_active(path, body) is not None
+            if not is_seen and (
+                evidence.is_hidden_after(index - 1, path, body)
+                or evidence.is_passed_over(path, thing.message, timer[0])
             ):
                 return False
-            if evidence.first_active(path, body) is not None:
+            if is_seen:
                 # What the update changes, it most likely changes for later messages alone.
                 is_updated = isinstance(event.command, v.UpdateQueue) and timer[0] <= now
                 is_before = is_updated or evidence.came_before(path, body, event)
                 return is_shown or is_before
-            if evidence.is_passed_over(path, thing.message, timer[0]):
-                return False
         if rule == "duplicates.forget":
             fate = evidence.fate_of_copy(index, path, thing.name[1], event)
             return timer[0] <= now if fate is None else fate
@@ -762,4 +762,3 @@ class Clock:
         return self._guide.take(
             "SCHEDULE-DELAY", list(distinct.values()), tag, is_partial=is_partial
         )
-
