@@ -103,7 +103,7 @@ Feature: Batches
       Given a partitioned queue
       And a message with PartitionKey "a" was sent
       And 6 messages with PartitionKey "a" were sent at once
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @BATCH-01 @BATCH-05
     Scenario: A batch with two keys is taken whole or not at all

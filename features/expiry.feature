@@ -36,7 +36,7 @@ Feature: Time to live
       Given a <kind> queue that dead-letters expired messages
       And a message without key was sent that lives for 30 seconds
       When only 20 of 30 seconds pass
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
 
       Examples:
         | kind        |
@@ -367,7 +367,7 @@ Feature: Time to live
       And a message without key was sent that lives for 5 seconds
       When 5 seconds pass
       Then a receive finds nothing
-      And a receive of dead letters finds nothing
+      And a receive among its dead letters finds nothing
 
       Examples:
         | kind        |
@@ -381,7 +381,7 @@ Feature: Time to live
       When a message is received and deferred
       And 5 seconds pass
       And a receive is tried
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
 
       Examples:
         | kind        |
@@ -395,7 +395,7 @@ Feature: Time to live
       When a message is received and deferred
       And 5 seconds pass
       And it is tried by its number
-      Then it is had or refused
+      Then it is accepted or refused
 
       Examples:
         | kind        |

@@ -250,7 +250,7 @@ Feature: Subscription rules
       And receivers turn to subscription "one"
       And everything is received and completed
       Then exactly 2 messages were received
-      And each time it has Label "x" and property size 6
+      And each of them has Label "x" and property size 6
 
       Examples:
         | kind        | sent                                                                                           |

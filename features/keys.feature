@@ -27,7 +27,7 @@ Feature: Partition keys
     Scenario: Sixty messages with one key
       Given a partitioned queue
       When 60 messages with PartitionKey "a" are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @KEY-02
     Scenario: A key selects the same partition again after the queue was emptied
@@ -35,15 +35,15 @@ Feature: Partition keys
       And 5 messages with PartitionKey "a" were sent
       And everything was received and completed
       When 5 messages with PartitionKey "a" are sent
-      Then all that were ever sent were in one partition
+      Then all that were sent are in one partition
 
     @KEY-02
     Scenario: Exactly one partition's outage stops a key
       Given a partitioned queue
       When a message with PartitionKey "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
       When a message with PartitionKey "a" is sent while each partition in turn is down
-      Then the same sends are refused as before
+      Then the same requests are refused as before
 
   Rule: Which property is the key, all others differing
 
@@ -51,37 +51,37 @@ Feature: Partition keys
     Scenario: A SessionId is the key, though the queue does not require sessions
       Given a partitioned queue
       When 24 messages with SessionId "a" and MessageId each its own are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @KEY-04
     Scenario: A SessionId pins, though the queue does not require sessions
       Given a partitioned queue
       When a message with SessionId "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @KEY-05
     Scenario: A whole session is in one partition
       Given a partitioned queue that requires sessions
       When 24 messages with SessionId "a" and MessageId each its own are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @KEY-05
     Scenario: A session is stopped by the outage of exactly one partition
       Given a partitioned queue that requires sessions
       When a message with SessionId "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @KEY-07
     Scenario: A PartitionKey is the key where there is no SessionId
       Given a partitioned queue
       When 24 messages with PartitionKey "a" and MessageId each its own are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @KEY-07
     Scenario: A PartitionKey pins where there is no SessionId
       Given a partitioned queue
       When a message with PartitionKey "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @KEY-09
     Scenario: A PartitionKey may stand beside an identical SessionId
@@ -138,13 +138,13 @@ Feature: Partition keys
     Scenario: A MessageId pins where duplicate detection is on
       Given a partitioned queue with duplicate detection
       When a message with MessageId "x" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @KEY-10
     Scenario: A MessageId selects the same partition again once its window has passed
       Given a partitioned queue with duplicate detection over 20 seconds
       When 6 messages with MessageId "x" are sent, 20 seconds apart
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @KEY-11
     Scenario: Copies of a message are dropped
@@ -192,7 +192,7 @@ Feature: Partition keys
     Scenario Outline: With duplicate detection, another key comes before the MessageId
       Given a partitioned queue with duplicate detection
       When 24 messages with <property> "a" and MessageId each its own are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
       Examples:
         | property     |
@@ -203,7 +203,7 @@ Feature: Partition keys
     Scenario: With duplicate detection, a PartitionKey pins whatever the MessageId
       Given a partitioned queue with duplicate detection
       When a message with PartitionKey "a" and MessageId each its own is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
   Rule: Without duplicate detection, a MessageId is no key
 
@@ -217,7 +217,7 @@ Feature: Partition keys
     Scenario: A MessageId does not pin
       Given a partitioned queue
       When a message with MessageId "x" is sent while each partition in turn is down
-      Then exactly 0 of the sends are refused
+      Then exactly 0 of the requests are refused
 
     @KEY-12
     Scenario: Messages with one MessageId are all kept
@@ -274,7 +274,7 @@ Feature: Partition keys
     Scenario: Whichever partition is down, a message without key is accepted
       Given a partitioned queue
       When a message without key is sent while each partition in turn is down
-      Then exactly 0 of the sends are refused
+      Then exactly 0 of the requests are refused
 
     @KEY-16
     Scenario: Messages without key may come in any order
@@ -302,7 +302,7 @@ Feature: Partition keys
     Scenario: A key whose partition is down is refused
       Given a partitioned queue
       When a message with PartitionKey "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @KEY-03
     Scenario Outline: A refused message leaves nothing behind
@@ -334,7 +334,7 @@ Feature: Partition keys
       And a message with PartitionKey "a" was refused
       When the partition is up again
       And 3 messages with PartitionKey "a" are sent
-      Then all that were ever sent were in one partition
+      Then all that were sent are in one partition
 
   Rule: A key gives order
 
@@ -362,7 +362,7 @@ Feature: Partition keys
       When session "b" is accepted
       And everything of session "b" is received and completed
       Then exactly 8 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
     @KEY-17
     Scenario: Messages with one key are received in the order in which they were sent
@@ -387,7 +387,7 @@ Feature: Partition keys
       And messages with PartitionKey "a", "b" and "c" were sent in turn, 8 of each
       When everything is received and completed
       Then exactly 24 messages were received
-      And the messages of each key came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
   Rule: A regular entity may be read to give the oldest message first
 

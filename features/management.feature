@@ -368,10 +368,10 @@ Feature: Queue management
       And it is created again as a <kind> queue
       Then in the end its message count is 0
       When messages are peeked
-      Then no message is shown
+      Then exactly 0 messages are shown
       When 120 seconds pass
       Then a receive finds nothing
-      And a receive of dead letters finds nothing
+      And a receive among its dead letters finds nothing
 
       Examples:
         | kind        | done                                                  |

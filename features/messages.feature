@@ -208,7 +208,7 @@ Feature: Message life cycle
       And a message without key was sent
       And everything was received and completed
       When messages are peeked
-      Then no message is shown
+      Then exactly 0 messages are shown
 
       Examples:
         | kind        |

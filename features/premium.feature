@@ -147,7 +147,7 @@ Feature: Premium tier
     Scenario: A key still selects its partition
       Given an old partitioned queue
       When 8 messages with PartitionKey "a" are sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
     @PREM-03
     Scenario: A message of it is given back when it is abandoned
@@ -172,7 +172,7 @@ Feature: Premium tier
       When session "a" is accepted
       And everything of session "a" is received and completed
       Then exactly 5 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
     @PREM-03
     Scenario Outline: What holds for partitioned queues holds for it: batches, transactions and order

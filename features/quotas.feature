@@ -8,7 +8,7 @@ Feature: Entity quotas
     Scenario: A namespace takes 100 partitioned queues
       Given an empty namespace
       When 100 partitioned queues are created
-      Then each of them was accepted
+      Then all of them were accepted
 
     @QUOTA-02
     Scenario: The 101st partitioned queue is refused
@@ -38,7 +38,7 @@ Feature: Entity quotas
     Scenario: A namespace takes 100 partitioned topics
       Given an empty namespace
       When 100 partitioned topics are created
-      Then each of them was accepted
+      Then all of them were accepted
 
     @QUOTA-03
     Scenario: The 101st partitioned topic is refused
@@ -165,7 +165,7 @@ Feature: Entity quotas
     Scenario: A namespace takes 10,000 queues, and no more
       Given an empty namespace
       When 10000 regular queues are created
-      Then each of them was accepted, or the first 1000 where so few may be all
+      Then all of them were accepted, or the first 1000 where so few may be all
       When a regular queue is created
       Then it is refused
       When one of them is replaced by a partitioned queue, where queues can be deleted
@@ -184,13 +184,13 @@ Feature: Entity quotas
     Scenario: Premium takes 1,000 queues for each messaging unit
       Given an empty namespace
       When 1000 queues for each messaging unit are created
-      Then each of them was accepted
+      Then all of them were accepted
 
     @QUOTA-15
     Scenario: Premium takes no more than 1,000 queues for each messaging unit, where they limit it
       Given an empty namespace
       When 1000 queues for each messaging unit are created
-      Then each of them was accepted
+      Then all of them were accepted
       When one more queue is created
       Then it is refused
 
@@ -198,7 +198,7 @@ Feature: Entity quotas
     Scenario: Premium takes 10,000 queues, and no more, where the number holds there
       Given an empty namespace
       When 10000 regular queues are created
-      Then each of them was accepted
+      Then all of them were accepted
       When a regular queue is created
       Then it is refused
 
@@ -206,4 +206,4 @@ Feature: Entity quotas
     Scenario: Premium takes more than 10,000 queues where no number holds there
       Given an empty namespace
       When 10001 regular queues are created
-      Then each of them was accepted
+      Then all of them were accepted

@@ -137,7 +137,7 @@ Feature: Scheduled messages
       And a message with PartitionKey "a" was scheduled in 6 seconds
       When 6 seconds pass
       And 3 messages are awaited
-      Then all that were ever sent were in one partition
+      Then all that were sent are in one partition
 
     @SCHED-09 @KEY-10
     Scenario: A MessageId that is its key selects its partition
@@ -147,7 +147,7 @@ Feature: Scheduled messages
       And a message with MessageId "x" is scheduled in 30 seconds
       And 60 seconds pass
       And 2 messages are awaited
-      Then all that were ever sent were in one partition
+      Then all that were sent are in one partition
 
     @SCHED-12
     Scenario: Keys that contradict each other are refused
@@ -241,7 +241,7 @@ Feature: Scheduled messages
       When the scheduled message is cancelled
       And messages are peeked
       And 10 seconds pass
-      Then no message is shown
+      Then exactly 0 messages are shown
       And a receive finds nothing
       And a receive over another connection finds nothing
 
@@ -368,5 +368,5 @@ Feature: Scheduled messages
       When a message with PartitionKey "a" is scheduled in the transaction in 5 seconds
       And the transaction is rolled back
       And 5 seconds pass
-      Then it is scheduled
+      Then it is accepted
       And a receive finds nothing

@@ -66,7 +66,7 @@ Feature: Sessions
       Then exactly 4 messages were received
       When everything of session "b" is received over another connection and completed
       Then exactly 8 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        |
@@ -97,7 +97,7 @@ Feature: Sessions
       And one message of session "a" is received and abandoned
       And everything of session "a" is received and completed
       Then exactly 3 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        |
@@ -186,7 +186,7 @@ Feature: Sessions
       Then it is accepted
       When everything of session "a" is received over another connection and completed
       Then exactly 4 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        |
@@ -236,7 +236,7 @@ Feature: Sessions
       Then it is accepted
       When everything of session "a" is received over another connection and completed
       Then exactly 3 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        |
@@ -324,7 +324,7 @@ Feature: Sessions
       When session "a" is accepted
       And everything of session "a" is received and completed
       Then exactly 2 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        | settled       |
@@ -347,7 +347,7 @@ Feature: Sessions
       When session "a" is accepted
       And everything of session "a" is received and completed
       Then exactly 2 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        | settled       |

@@ -316,7 +316,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When 25 hours pass
       And a message with PartitionKey "a" is sent
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
   Rule: An update changes what it names, and nothing else
 
@@ -856,7 +856,7 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused
       When everything is received and completed
       Then exactly 1 message was received
-      And a receive of dead letters finds nothing
+      And a receive among its dead letters finds nothing
 
       Examples:
         | kind        | settled       |
@@ -1274,7 +1274,7 @@ Feature: Late effects, changed settings and refused requests
       When 10 seconds pass
       And all dead letters are received and completed
       Then exactly 1 message was received
-      And a receive of dead letters finds nothing
+      And a receive among its dead letters finds nothing
 
       Examples:
         | kind        |
@@ -1305,7 +1305,7 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
       And it has Label "x"
       When receivers turn to subscription "two"
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
       When everything is received and completed
       Then exactly 1 message was received
 
@@ -1487,7 +1487,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue that requires sessions and with a time to live of 20 seconds
       And a message with SessionId "s" was sent
       When 20 seconds pass
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
 
       Examples:
         | kind        |
@@ -1514,7 +1514,7 @@ Feature: Late effects, changed settings and refused requests
       And 20 seconds pass
       And every partition is up again
       And 20 seconds pass
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
       And a receive finds nothing
 
     @TTL-07
@@ -1539,7 +1539,7 @@ Feature: Late effects, changed settings and refused requests
       When every partition is down for a while
       And 20 seconds pass
       Then a receive finds nothing
-      And a receive of dead letters finds nothing
+      And a receive among its dead letters finds nothing
 
     @TTL-01
     Scenario Outline: What expires while a transaction is open is given to nobody
@@ -1798,7 +1798,7 @@ Feature: Late effects, changed settings and refused requests
       And session "s" is accepted once more
       And everything of session "s" is received and completed
       Then exactly 2 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
       Examples:
         | kind        | ended                 |

@@ -141,7 +141,7 @@ Feature: Entity sizes
       Given a partitioned queue
       And messages with PartitionKey "a" have filled the partition of their key
       When 32 large messages without key are sent
-      Then each of them is accepted, or refused because the quota is exceeded
+      Then all of them are accepted, or refused because the quota is exceeded
 
     @SIZE-14
     Scenario: A full partition takes nothing of a transaction
@@ -161,13 +161,13 @@ Feature: Entity sizes
       Then it, or the transaction's commit, is refused because the quota is exceeded
       When the transaction is rolled back, unless it has ended
       And everything is received and completed
-      Then no message was received
+      Then exactly 0 messages were received
 
     @SIZE-04
     Scenario Outline: Messages without key fill one partition after the other, and nothing is lost
       Given a partitioned queue
       When messages without key are sent that fill <parts> partitions, and <more> more
-      Then each of them is accepted, or refused because the quota is exceeded
+      Then all of them are accepted, or refused because the quota is exceeded
       When everything is received and completed
       Then as many messages were received as were accepted
 

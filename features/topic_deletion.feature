@@ -173,7 +173,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And everything is received and dead-lettered
       And subscription "one" is deleted
       And subscription "one" is created again
-      Then a receive of dead letters finds nothing
+      Then a receive among its dead letters finds nothing
       And in the end its message count is 0
 
       Examples:

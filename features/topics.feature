@@ -307,7 +307,7 @@ Feature: Topics and subscriptions
       When 40 messages with <property> "a" and MessageId each its own are sent
       And receivers turn to subscription "one"
       And everything is received and completed
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
       Examples:
         | traits                   | property     |
@@ -321,9 +321,9 @@ Feature: Topics and subscriptions
       Given a partitioned topic <traits>
       And subscription "one"
       When a message with <property> "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
       When a message with <property> "a" is sent while each partition in turn is down
-      Then the same sends are refused as before
+      Then the same requests are refused as before
 
       Examples:
         | traits                   | property     |
@@ -387,7 +387,7 @@ Feature: Topics and subscriptions
     Scenario: A MessageId does not pin in a topic that detects no duplicates
       Given a partitioned topic
       When a message with MessageId "x" is sent while each partition in turn is down
-      Then exactly 0 of the sends are refused
+      Then exactly 0 of the requests are refused
 
     @TOPIC-10 @BATCH-11
     Scenario Outline: A batch whose partition is down is refused by a topic, and reaches no subscription
@@ -453,7 +453,7 @@ Feature: Topics and subscriptions
       Given a partitioned topic
       And subscription "one"
       When a message with PartitionKey "a" is sent while each partition in turn is down
-      Then exactly 1 of the sends is refused
+      Then exactly 1 of the requests is refused
 
     @TOPIC-10
     Scenario: What a topic refused is in no subscription afterwards
@@ -544,7 +544,7 @@ Feature: Topics and subscriptions
       And session "b" is accepted
       And everything of session "b" is received and completed
       Then exactly 8 messages were received
-      And they came in the order in which they were sent
+      And the messages came in the order in which they were sent
 
     @TOPIC-14
     Scenario: A subscription's session keeps its order when a message is abandoned
@@ -657,7 +657,7 @@ Feature: Topics and subscriptions
       And each of them is received and kept
       And only 12 of 20 seconds pass
       And all of their locks are renewed in one request
-      Then all of them were renewed
+      Then it is accepted
       When only 12 of 20 seconds pass
       And all of them are <settled> in one request
       Then it is accepted
@@ -704,7 +704,7 @@ Feature: Topics and subscriptions
       When session "a" is accepted
       And everything of session "a" is received and completed
       Then exactly 2 messages were received
-      And each time it has Label "red"
+      And each of them has Label "red"
 
       Examples:
         | kind        |

@@ -188,7 +188,7 @@ Feature: Transactions on partitioned queues
       And a transaction
       When a message with PartitionKey "a" is sent in the transaction
       And the transaction is committed
-      Then all that were ever sent were in one partition
+      Then all that were sent are in one partition
 
     @TXN-05
     Scenario: A key whose partition is down is refused in a transaction
@@ -204,7 +204,7 @@ Feature: Transactions on partitioned queues
       And a transaction
       When 8 messages with PartitionKey "a" are sent in the transaction
       And the transaction is committed
-      Then they are all in one partition
+      Then all that were sent are in one partition
 
   Rule: All or nothing, and not before the commit
 
@@ -242,7 +242,7 @@ Feature: Transactions on partitioned queues
       And a transaction
       And 3 messages with PartitionKey "a" were sent in the transaction
       When messages are peeked
-      Then no message is shown
+      Then exactly 0 messages are shown
       When the transaction is committed
       And everything is received and completed
       Then exactly 3 messages were received
@@ -259,7 +259,7 @@ Feature: Transactions on partitioned queues
       And 3 messages with PartitionKey "a" were sent in the transaction
       When the transaction is rolled back
       And messages are peeked
-      Then no message is shown
+      Then exactly 0 messages are shown
 
       Examples:
         | kind        |

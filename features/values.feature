@@ -178,7 +178,7 @@ Feature: Property and body values in transit
       And a message with <carried> was sent
       When receivers turn to subscription "one"
       And a message is received 3 times, <how> each time
-      Then each time it has <carried>
+      Then each of them has <carried>
 
       Examples:
         | kind        | how                 | carried                                                                                                                   |
@@ -198,7 +198,7 @@ Feature: Property and body values in transit
       And a message with SessionId "s" and <carried> was sent
       When session "s" is accepted
       And a message of session "s" is received 3 times, <how> each time
-      Then each time it has SessionId "s" and <carried>
+      Then each of them has SessionId "s" and <carried>
 
       Examples:
         | kind        | how       | carried                                                                                                                   |
@@ -216,7 +216,7 @@ Feature: Property and body values in transit
       When a message is received and dead-lettered because of "unreadable"
       And receivers turn to its dead letters
       And a message is received 3 times, <how> each time
-      Then each time it has <carried>
+      Then each of them has <carried>
       And its reason is the same each time
       And it is a dead letter because of "unreadable"
 
@@ -358,7 +358,7 @@ Feature: Property and body values in transit
       And 4 messages with <carried> were sent
       When up to 4 messages are received at once and completed, to the end
       Then exactly 4 messages were received
-      And each time it has <carried>
+      And each of them has <carried>
 
       Examples:
         | kind        | carried                                                                                                                      |
@@ -464,7 +464,7 @@ Feature: Property and body values in transit
       And receivers turn to its dead letters
       And up to 2 messages are received at once and completed, to the end
       Then exactly 2 messages were received
-      And each time it has PartitionKey "a" and <carried>
+      And each of them has PartitionKey "a" and <carried>
 
       Examples:
         | kind        | carried                                                        |

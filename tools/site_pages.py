@@ -25,6 +25,7 @@ from busproof.history import schemas as history_schemas
 from busproof.reports import overview
 from busproof.reports import schemas as report_schemas
 from busproof.steps import STEP_MODULES
+from busproof.steps.sentences import WORDS
 
 ROOT: Final = Path(__file__).parent.parent
 TAKEN: Final = {
@@ -55,8 +56,11 @@ LINK: Final = re.compile(
 )
 """A link, whose words may have code, or other code, so that no links are found in it."""
 
-SENTENCE: Final = re.compile(r"pytestbdd_stepdef_(?P<keyword>given|when|then)_(?P<text>.+)")
-"""Name of the fixture that pytest-bdd makes of a step."""
+SENTENCE: Final = re.compile(r"pytestbdd_stepdef_(?P<keyword>given|when|then|\*)_(?P<text>.+)")
+"""Name of the fixture that pytest-bdd makes of a step; a star stands for a step of any kind."""
+WORD: Final = re.compile(r"\{(?P<name>\w*):(?P<word>[A-Z]\w*)(?P<optional>\??)\}")
+"""A word or part of a sentence that `busproof.steps.sentences` defines."""
+NUMBER: Final = re.compile(r"\{(\w+):d\}")
 
 GROUP: Final = re.compile(r"\(\?P<(?P<name>\w+)>(?P<choices>[^()]*)\)")
 OPTION: Final = re.compile(r"\((?:\?:)?([^()]*)\)\?")
@@ -171,19 +175,26 @@ def sentences() -> Iterator[str]:
             if found is not None:
                 step = step_function_context_registry[definition._get_wrapped_function()]
                 about = str(step.step_func.__doc__).partition("\n")[0]
-                keyword = found["keyword"].capitalize()
-                yield f"| {keyword} `{readable(found['text'])}` | {about} |\n"
+                keyword = "" if found["keyword"] == "*" else f"{found['keyword'].capitalize()} "
+                yield f"| {keyword}`{readable(found['text'])}` | {about} |\n"
 
 
 def readable(pattern: str) -> str:
     """Return a sentence with braces for what varies, and brackets for what may be left out."""
-    pattern = pattern.replace("an? ", "a ")
+    pattern = NUMBER.sub(r"{\1}", WORD.sub(_word, pattern))
+    pattern = pattern.replace("an? ", "a ").replace("messages?", "messages")
     before = ""
     while pattern != before:
         before = pattern
         pattern = GROUP.sub(_braces, pattern)
         pattern = OPTION.sub(r"[\1]", pattern)
     return pattern.replace("|", " or ")
+
+
+def _word(found: re.Match[str]) -> str:
+    """Return how a word is listed, in brackets if it may be left out."""
+    listed = WORDS[found["word"]].listed
+    return f"[{listed}]" if found["optional"] else listed
 
 
 def _braces(group: re.Match[str]) -> str:

@@ -4,9 +4,8 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.topics import TOPIC
-from busproof.steps.wording import Properties, wanted
+from busproof.steps.wording import wanted
 
 LETTER = "x"
 
@@ -65,12 +64,6 @@ def asks_long_named(bus: Bus, number: int) -> v.Outcome:
 def so_many_copies(bus: Bus, views: list[v.MessageView], number: int) -> None:
     """Check the number of copies of the latest message, which have its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views
-
-
-@then(parsers.parse("exactly one of them has {carried}"), converters=READ)
-def one_has(views: list[v.MessageView], carried: Properties) -> None:
-    """Check that exactly one copy has these properties."""
-    assert sum(carried.fit(view) for view in views) == 1, views
 
 
 @then(parsers.parse("{number:d} of them have property {name}"))

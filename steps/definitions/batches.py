@@ -234,13 +234,6 @@ def gives_none_of_them(bus: Bus, queue: str, several: tuple[v.MessageView, ...])
     assert not {view.body for view in given_views} & {view.body for view in several}, outcome
 
 
-@then("a receive of several finds nothing")
-def several_find_nothing(bus: Bus, queue: str) -> None:
-    """Check that a batch receive is empty."""
-    outcome = bus.do(v.ReceiveBatch(queue=queue, count=5))
-    assert isinstance(outcome, v.Empty), outcome
-
-
 @then(parsers.parse("either all {number:d} or none of them can be received"))
 def all_or_none(bus: Bus, queue: str, number: int, outcome: v.Outcome) -> None:
     """Check that all messages of an accepted batch, or none of a refused one, are received."""

@@ -220,34 +220,9 @@ def sends_to_dead_letters_within(
     return bus.do(v.Send(queue=queue + v.DEAD_LETTERS, message=message, transaction=transaction))
 
 
-@then("a receive of dead letters finds nothing")
-def finds_no_dead_letter(bus: Bus, queue: str) -> None:
-    """Check that the dead-letter queue is empty."""
-    bus.need(v.Capability.DEAD_LETTER)
-    assert isinstance(bus.receive(queue + v.DEAD_LETTERS), v.Empty)
-
-
-@then("a receive of the other queue's dead letters finds nothing")
-def finds_none_elsewhere(bus: Bus, other_queue: str) -> None:
-    """Check that the other queue's dead-letter queue is empty."""
-    assert isinstance(bus.receive(other_queue + v.DEAD_LETTERS), v.Empty)
-
-
 @then(parsers.parse('it is a dead letter because of "{reason}"'))
 def tells_why(bus: Bus, views: list[v.MessageView], reason: str) -> None:
     """Check the reason of the first dead letter, which only an adapter for reasons must show."""
     is_shown = v.Capability.DEAD_LETTER_REASONS in bus.capabilities
     assert views, "no dead letter came"
     assert views[0].dead_letter_reason in ((reason,) if is_shown else (None, reason)), views[0]
-
-
-@then(parsers.parse("at most {number:d} message is shown"))
-def shows_at_most(peeked: tuple[v.MessageView, ...], number: int) -> None:
-    """Check the maximum number of messages shown; a partitioned queue may show fewer."""
-    assert len(peeked) <= number, peeked
-
-
-@then(parsers.parse("exactly {number:d} message is shown"))
-def shows_so_many(peeked: tuple[v.MessageView, ...], number: int) -> None:
-    """Check the number of messages shown."""
-    assert len(peeked) == number, peeked

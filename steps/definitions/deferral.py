@@ -190,21 +190,8 @@ def keeps_number(aside: v.MessageView, views: list[v.MessageView]) -> None:
     assert views[0].sequence_number in (None, aside.sequence_number), views[0]
 
 
-@then("a receive finds something")
-def finds_something(bus: Bus, queue: str) -> None:
-    """Check that a message can be received."""
-    mode = v.ReceiveMode.RECEIVE_AND_DELETE
-    assert isinstance(bus.do(v.Receive(queue=queue, mode=mode)), v.Received)
-
-
 @then("it is shown as deferred")
 @then("it is shown as deferred, if it is shown")
 def shown_as_deferred(peeked: tuple[v.MessageView, ...]) -> None:
     """Check that the peek shows the messages as deferred, if it reports states."""
     assert all(view.state in (None, v.MessageState.DEFERRED) for view in peeked), peeked
-
-
-@then("it is received by that number")
-def is_received_by_number(outcome: v.Outcome) -> None:
-    """Check that the receive by number returned the message."""
-    assert isinstance(outcome, v.ReceivedSeveral), outcome

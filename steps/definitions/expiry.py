@@ -82,20 +82,6 @@ def describes_life(bus: Bus, queue: str, number: int) -> None:
     assert described(bus, queue, "time_to_live").time_to_live == seconds(number)
 
 
-@then("a receive may find something")
-def may_find(bus: Bus, queue: str) -> None:
-    """Check that a receive returns a message or is empty."""
-    mode = v.ReceiveMode.RECEIVE_AND_DELETE
-    outcome = bus.do(v.Receive(queue=queue, mode=mode))
-    assert isinstance(outcome, v.Received | v.Empty), outcome
-
-
-@then("it is had or refused")
-def is_had_or_refused(outcome: v.Outcome) -> None:
-    """Check that the receive by number returned the message, or was refused with any error."""
-    assert isinstance(outcome, v.ReceivedSeveral | v.Refused), outcome
-
-
 @when("the message kept is deferred", target_fixture="outcome")
 def defers_kept(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to defer the locked message."""

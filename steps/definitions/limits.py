@@ -143,20 +143,6 @@ def has_large_state(bus: Bus, queue: str, session_id: str, number: int) -> None:
     assert len(outcome.state or "") == number
 
 
-@then("it is refused because it is too large")
-def is_too_large(outcome: v.Outcome) -> None:
-    """Check that the request was refused because the message is too large."""
-    assert isinstance(outcome, v.Refused), outcome
-    assert outcome.error is v.Error.MESSAGE_TOO_LARGE, outcome
-
-
-@then("it is accepted, or refused because it is too large")
-def is_taken_or_too_large(outcome: v.Outcome) -> None:
-    """Check that the message was accepted, or refused because it is too large."""
-    if not isinstance(outcome, v.Done | v.Scheduled):
-        is_too_large(outcome)
-
-
 @when(
     parsers.parse(
         "a message and, when only {gap:d} of {window:d} seconds are over, its copy are sent, "

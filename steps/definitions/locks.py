@@ -127,12 +127,6 @@ def renews_somehow(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> 
             bus.expect(_renew_together(bus, queue, [view]), v.RenewedSeveral)
 
 
-@then("all of them were renewed")
-def were_renewed(outcome: v.Outcome) -> None:
-    """Check that the locks were renewed."""
-    assert isinstance(outcome, v.RenewedSeveral), outcome
-
-
 @when("it is received over another connection", target_fixture="kept_elsewhere")
 def receive_elsewhere(bus: Bus, queue: str) -> v.MessageView:
     """Receive a message over a second connection and leave it locked."""

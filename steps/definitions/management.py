@@ -187,20 +187,6 @@ def keeps_all(bus: Bus, queue: str) -> list[v.MessageView]:
     return bus.all_kept(queue)
 
 
-@then("it is accepted, or refused because it exists already")
-def is_there(outcome: v.Outcome) -> None:
-    """Check that the queue exists now: it was created, or existed before."""
-    assert isinstance(outcome, v.Done | v.Refused), outcome
-    assert isinstance(outcome, v.Done) or outcome.error is v.Error.ALREADY_EXISTS, outcome
-
-
-@then("it is accepted, or refused because it is not found")
-def is_gone(outcome: v.Outcome) -> None:
-    """Check that the queue does not exist now: it was deleted, or did not exist before."""
-    assert isinstance(outcome, v.Done | v.Refused), outcome
-    assert isinstance(outcome, v.Done) or outcome.error is v.Error.NOT_FOUND, outcome
-
-
 @then(parsers.re(r"the queue is described as (?P<kind>partitioned|regular)"))
 def describes_kind(bus: Bus, queue: str, kind: str) -> None:
     """Check in the queue's description whether it is partitioned."""

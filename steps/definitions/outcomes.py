@@ -1,33 +1,56 @@
 """Steps that check outcomes against the documents."""
 
-from pytest_bdd import parsers, then, when
+from typing import Final
+
+import pytest
+from pytest_bdd import then, when
 
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import OTHER
+from busproof.steps.sentences import sentence
 from busproof.steps.wording import Properties, properties
-from busproof.vocabulary.commands import CommitTransaction, Receive
+from busproof.vocabulary.commands import CommitTransaction, Receive, ReceiveBatch
 from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Refused
-from busproof.vocabulary.values import Error
+from busproof.vocabulary.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    ReceivedSeveral,
+    Refused,
+    Renewed,
+    RenewedSeveral,
+    Scheduled,
+)
+from busproof.vocabulary.values import Error, ReceiveMode
+
+ACCEPTED: Final = (Done, Scheduled, Renewed, RenewedSeveral, ReceivedSeveral)
+"""Answers to requests that took effect; each kind of request has one of its own."""
 
 
-@then("it is accepted")
-def is_accepted(outcome: Outcome) -> None:
-    """Check that the request took effect."""
-    assert isinstance(outcome, Done), outcome
+@then(sentence("it is accepted{errors:OrRefusal?}"))
+def is_accepted(outcome: Outcome, errors: frozenset[Error] | None) -> None:
+    """Check that the request took effect, or was refused with an error that the step permits."""
+    _is_accepted(outcome, errors)
 
 
-@then("all of them are accepted")
-def are_accepted(outcomes: list[Outcome]) -> None:
-    """Check that every request took effect."""
-    assert all(isinstance(outcome, Done) for outcome in outcomes), outcomes
+def _is_accepted(outcome: Outcome, errors: frozenset[Error] | None) -> None:
+    assert isinstance(outcome, ACCEPTED) or (
+        isinstance(outcome, Refused) and outcome.error in (errors or ())
+    ), outcome
 
 
-@then("it is refused")
-def is_refused(outcome: Outcome) -> None:
-    """Check that the request was refused; the documents do not name the error."""
+@then(sentence("all of them {:Tense} accepted{errors:OrRefusal?}"))
+def are_accepted(outcomes: list[Outcome], errors: frozenset[Error] | None) -> None:
+    """Check that every request took effect, or was refused with an error that the step permits."""
+    for outcome in outcomes:
+        _is_accepted(outcome, errors)
+
+
+@then(sentence("it is refused{errors:Refusal?}"))
+def is_refused(outcome: Outcome, errors: frozenset[Error] | None) -> None:
+    """Check that the request was refused, with the error that the step names."""
     assert isinstance(outcome, Refused), outcome
+    assert errors is None or outcome.error in errors, outcome
 
 
 @when("it was refused")
@@ -37,102 +60,96 @@ def was_refused(outcome: Outcome) -> None:
         raise NotApplicable("answer: the request was accepted, as it may be")
 
 
-@then("it is refused as an invalid operation")
-def is_invalid(outcome: Outcome) -> None:
-    """Check that the request was refused with the error that the documents name."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.INVALID_OPERATION, outcome
-
-
-@then("it is refused because it is not found")
-def is_not_found(outcome: Outcome) -> None:
-    """Check that the request was refused because its entity does not exist."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.NOT_FOUND, outcome
-
-
-@then("it is refused because it exists already")
-def is_there_already(outcome: Outcome) -> None:
-    """Check that the request was refused because an entity with its name exists."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.ALREADY_EXISTS, outcome
-
-
-@then("it, or the transaction's commit, is refused")
-def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
+@then(sentence("it, or the transaction's commit, is refused{errors:Refusal?}"))
+def is_refused_in_the_end(
+    bus: Bus, transaction: str, outcome: Outcome, errors: frozenset[Error] | None
+) -> None:
     """Check that the request or, if refusals wait for it (TXN-REFUSAL), the commit was refused."""
     if isinstance(outcome, Done):
         outcome = bus.do(CommitTransaction(transaction=transaction))
-    assert isinstance(outcome, Refused), outcome
+    is_refused(outcome, errors)
 
 
-@then("it is refused as an invalid operation, or the transaction's commit is refused")
-def is_invalid_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
-    """Check that the request was invalid or, if refusals wait for it, the commit was refused."""
-    assert not isinstance(outcome, Refused) or outcome.error is Error.INVALID_OPERATION, outcome
-    is_refused_in_the_end(bus, transaction, outcome)
+@then(sentence("it is refused{errors:Refusal}, or the transaction's commit is refused"))
+def is_refused_or_commit(
+    bus: Bus, transaction: str, outcome: Outcome, errors: frozenset[Error]
+) -> None:
+    """Check that the request was refused with this error, or the commit with any."""
+    if isinstance(outcome, Done):
+        is_refused(bus.do(CommitTransaction(transaction=transaction)), None)
+    else:
+        is_refused(outcome, errors)
 
 
-@then("it is accepted or refused")
-def is_either(outcome: Outcome) -> None:
-    """Check that the request was accepted or refused; the judge has checked whether it may be."""
-    assert isinstance(outcome, Done | Refused), outcome
+@then(sentence("{bound:Bound} {number:d} of the requests {:Tense} refused"))
+def so_many_refused(outcomes: list[Outcome], bound: str, number: int) -> None:
+    """Check the number of refused requests; the others must have been accepted."""
+    assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes
+    _is_bounded(sum(isinstance(outcome, Refused) for outcome in outcomes), bound, number, outcomes)
 
 
-@then(parsers.parse("exactly {number:d} of the sends is refused"))
-@then(parsers.parse("exactly {number:d} of the sends are refused"))
-def so_many_refused(outcomes: list[Outcome], number: int) -> None:
-    """Check the number of refused sends."""
-    assert sum(isinstance(outcome, Refused) for outcome in outcomes) == number, outcomes
+def _is_bounded(count: int, bound: str, number: int, about: object) -> None:
+    assert count == number or (bound == "at most" and count < number), about
 
 
-@then("the same sends are refused as before")
+@then("the same requests are refused as before")
 def same_refused(past: list[object]) -> None:
     """Check that the outage of each partition had the same effect both times."""
     assert past[-1] == past[-2]
 
 
-@then(parsers.parse("exactly {number:d} messages were received"))
-@then(parsers.parse("exactly {number:d} message was received"))
-def so_many_received(views: list[MessageView], number: int) -> None:
-    """Check the number of messages received, each once."""
-    assert sorted(view.body for view in views) == sorted({view.body for view in views})
-    assert len(views) == number, [view.body for view in views]
+@then(sentence("{bound:Bound} {number:d} {:Messages} {:Tense} received{otherwise:OrIfRefused?}"))
+def so_many_received(
+    request: pytest.FixtureRequest,
+    views: list[MessageView],
+    bound: str,
+    number: int,
+    otherwise: int | None,
+) -> None:
+    """Check the number of messages received, each once; another one may hold after a refusal."""
+    bodies = [view.body for view in views]
+    if otherwise is not None and isinstance(request.getfixturevalue("outcome"), Refused):
+        number = otherwise
+    _is_bounded(len(bodies), bound, number, bodies)
+    assert bound == "at most" or len(set(bodies)) == len(bodies), bodies
 
 
-@then(parsers.parse("at most {number:d} message was received"))
-@then(parsers.parse("at most {number:d} messages were received"))
-def not_more_received(views: list[MessageView], number: int) -> None:
-    """Check the maximum number of messages received; the documents permit fewer."""
-    assert len(views) <= number, [view.body for view in views]
-
-
-@then(parsers.parse("exactly {number:d} messages were received by then"))
+@then(sentence("exactly {number:d} {:Messages} {:Tense} received by then"))
 def so_many_by_then(views: list[MessageView], number: int) -> None:
     """Check the number of distinct messages; some may repeat after their locks expired."""
     assert len({view.body for view in views}) == number, [view.body for view in views]
 
 
-@then("a receive finds nothing")
-def finds_nothing(bus: Bus, queue: str) -> None:
-    """Check that a receive is empty."""
-    assert isinstance(bus.receive(queue), Empty)
+@then(
+    sentence("a receive{batch:Several?}{below:DeadLetters?}{connection:Elsewhere?} {finds:Finds}")
+)
+def finds(
+    bus: Bus,
+    queue: str,
+    batch: str | None,
+    below: str | None,
+    connection: str | None,
+    finds: tuple[type[Outcome], ...],
+) -> None:
+    """Check that a receive finds nothing, that it finds something, or that it is not refused."""
+    mode = bus.mode if finds == (Empty,) else ReceiveMode.RECEIVE_AND_DELETE
+    path = queue + (below or "")
+    command: Receive | ReceiveBatch = Receive(queue=path, mode=mode)
+    if batch:
+        command = ReceiveBatch(queue=path, count=5)
+    outcome = bus.do(command, connection or "c1")
+    assert isinstance(outcome, finds), outcome
 
 
-@then("a receive over another connection finds nothing")
-def finds_nothing_elsewhere(bus: Bus, queue: str) -> None:
-    """Check that a receive over a second connection is empty."""
-    assert isinstance(bus.do(Receive(queue=queue), OTHER), Empty)
+@then(sentence("{bound:Bound} {number:d} {:Messages} {:Tense} shown"))
+def shows_so_many(peeked: tuple[MessageView, ...], bound: str, number: int) -> None:
+    """Check the number of messages shown, none of them twice; a peek may show fewer."""
+    bodies = [view.body for view in peeked]
+    _is_bounded(len(bodies), bound, number, bodies)
+    assert len(set(bodies)) == len(bodies), bodies
 
 
-@then("no message is shown")
-def shows_nothing(peeked: tuple[MessageView, ...]) -> None:
-    """Check that the peek is empty."""
-    assert peeked == ()
-
-
-@then("they are all in one partition")
-@then("all that were ever sent were in one partition")
+@then("all that were sent are in one partition")
 def in_one_partition(bus: Bus, queue: str) -> None:
     """Check that one partition stored all messages."""
     partitions = bus.located(queue, [message.body for message in bus.sent], bus.sent[0].session_id)
@@ -154,8 +171,6 @@ def elsewhere(bus: Bus, queue: str, down: set[int]) -> None:
 
 
 @then("the messages came in the order in which they were sent")
-@then("they came in the order in which they were sent")
-@then("the messages of each key came in the order in which they were sent")
 def in_order(bus: Bus, views: list[MessageView]) -> None:
     """Check that the messages of each key arrived in the order of sending."""
     order = {message.body: number for number, message in enumerate(bus.sent)}
@@ -164,11 +179,26 @@ def in_order(bus: Bus, views: list[MessageView]) -> None:
         assert numbers == sorted(numbers)
 
 
-@then(parsers.parse("it has {carried}"), converters={"carried": properties})
-def has_properties(views: list[MessageView], carried: Properties) -> None:
-    """Check the properties of the message received."""
+@then(sentence("{which:Which} has {carried}"), converters={"carried": properties})
+def has_properties(request: pytest.FixtureRequest, which: str, carried: Properties) -> None:
+    """Check the properties of the message received, of one of several, or of each of them."""
+    if which == "the message shown":
+        views = list(request.getfixturevalue("peeked"))
+    else:
+        views = request.getfixturevalue("views")
     assert views, "no message came"
-    assert carried.fit(views[0]), views[0]
+    fitting = [carried.fit(view) for view in views]
+    match which.split():
+        case ["it"] | ["the", "message", "shown"]:
+            assert fitting[0], views[0]
+        case ["number", place, *_]:
+            assert fitting[int(place) - 1], views
+        case ["each", *_]:
+            assert all(fitting), views
+        case ["exactly", *_]:
+            assert sum(fitting) == 1, views
+        case _:
+            assert any(fitting), views
 
 
 @then("every message received has a MessageId")

@@ -81,13 +81,6 @@ def shows_only_sent(bus: Bus, shown: list[v.MessageView]) -> None:
     assert {view.body for view in shown} <= {message.body for message in bus.sent}
 
 
-@then(parsers.parse("at most {number:d} messages are shown, none of them twice"))
-def shows_at_most(peeked: tuple[v.MessageView, ...], number: int) -> None:
-    """Check that no more messages are shown than requested, and none twice."""
-    bodies = [view.body for view in peeked]
-    assert len(set(bodies)) == len(bodies) <= number, bodies
-
-
 @then("every message that was sent was shown")
 def shows_all(bus: Bus, peeked: tuple[v.MessageView, ...]) -> None:
     """Check that every message was shown."""

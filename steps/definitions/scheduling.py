@@ -143,12 +143,6 @@ def awaits_and_abandons(bus: Bus, queue: str) -> None:
     raise AssertionError("nothing came")
 
 
-@then("it is scheduled")
-def is_scheduled(outcome: v.Outcome) -> None:
-    """Check that the message was scheduled."""
-    assert isinstance(outcome, v.Scheduled), outcome
-
-
 @then("it comes if it was scheduled, and otherwise never")
 @waiting
 def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:

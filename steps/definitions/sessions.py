@@ -204,13 +204,6 @@ def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
             return v.SetSessionState(queue=queue, session_id=session_id, state=used.split('"')[1])
 
 
-@then("it is refused because the session's lock is lost")
-def is_lost(outcome: v.Outcome) -> None:
-    """Check that the request was refused because the session's lock is lost."""
-    assert isinstance(outcome, v.Refused), outcome
-    assert outcome.error is v.Error.SESSION_LOCK_LOST, outcome
-
-
 @then(parsers.parse('the answer is the state "{state}"'))
 def is_state(outcome: v.Outcome, state: str) -> None:
     """Check the state with which a request was answered."""
@@ -270,10 +263,3 @@ def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[v.MessageVi
 def shows_session(peeked: tuple[v.MessageView, ...], session_id: str) -> None:
     """Check that messages are shown, all from this session."""
     assert {view.session_id for view in peeked} == {session_id}
-
-
-@then(parsers.parse("at most {number:d} of the requests is refused"))
-def so_many_at_most(outcomes: list[v.Outcome], number: int) -> None:
-    """Check that at most this many requests were refused, and the others accepted."""
-    assert sum(isinstance(outcome, v.Refused) for outcome in outcomes) <= number, outcomes
-    assert all(isinstance(outcome, v.Done | v.Refused) for outcome in outcomes), outcomes

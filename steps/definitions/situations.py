@@ -12,7 +12,7 @@ from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.patience import until
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, properties, queue_settings, seconds
+from busproof.steps.wording import Properties, queue_settings, seconds
 
 SETTINGS: Final = (
     "partitioned",
@@ -50,25 +50,6 @@ def send_long_text(bus: Bus, queue: str, number: int) -> None:
 def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the bodies received are those that were sent."""
     assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
-
-
-@then(parsers.parse("number {place:d} of them has {carried}"), converters=READ)
-def number_has(views: list[v.MessageView], place: int, carried: Properties) -> None:
-    """Check the properties of the message that arrived at this place."""
-    assert carried.fit(views[place - 1]), views
-
-
-@then(parsers.parse("one of them has {carried}"), converters=READ)
-def one_has(views: list[v.MessageView], carried: Properties) -> None:
-    """Check that a message arrived with these properties, in whatever place."""
-    assert any(map(carried.fit, views)), views
-
-
-@then(parsers.parse("the message shown has {carried}"), converters={"carried": properties})
-def shown_has(peeked: tuple[v.MessageView, ...], carried: Properties) -> None:
-    """Check the properties of the first message that a peek shows."""
-    assert peeked, "a peek shows the only message of the queue"
-    assert carried.fit(peeked[0]), peeked
 
 
 @when("the partition that took the first message goes down", target_fixture="partition")
@@ -118,20 +99,6 @@ def last_received(bus: Bus, views: list[v.MessageView], number: int) -> None:
 def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
     """Try to commit the transaction."""
     return bus.do(v.CommitTransaction(transaction=transaction))
-
-
-@then(parsers.parse("exactly {number:d} messages were received, or {fewer:d} if it was refused"))
-def came_or_fewer(views: list[v.MessageView], number: int, fewer: int, outcome: v.Outcome) -> None:
-    """Check the number of messages received, which is lower if the request was refused."""
-    expected = fewer if isinstance(outcome, v.Refused) else number
-    assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
-
-
-@then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
-def came_or_one_more(views: list[v.MessageView], number: int, outcome: v.Outcome) -> None:
-    """Check the number of messages received, which is one more if the settlement was refused."""
-    expected = number + isinstance(outcome, v.Refused)
-    assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @when(parsers.parse("its greatest delivery count is updated to {number:d}"))
@@ -235,12 +202,6 @@ def received_both_ids(views: list[v.MessageView], first: str, second: str) -> No
     assert {first, second} <= {view.message_id for view in views}, views
 
 
-@then("no message was received, unless it was refused")
-def none_unless_refused(views: list[v.MessageView], outcome: v.Outcome) -> None:
-    """Check that no message was received, unless the request was refused."""
-    assert not views or isinstance(outcome, v.Refused), (outcome, views)
-
-
 @when(parsers.parse('session "{session_id}" is accepted once more'))
 def accept_once_more(bus: Bus, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
@@ -294,12 +255,6 @@ def _given_again(
     bus.expect(outcome, v.ReceivedSeveral)
     assert isinstance(outcome, v.ReceivedSeveral)
     return outcome.messages[0]
-
-
-@then(parsers.parse("each time it has {carried}"), converters=READ)
-def has_each_time(views: list[v.MessageView], carried: Properties) -> None:
-    """Check the properties of each delivery."""
-    assert [carried.fit(view) for view in views] == [True] * len(views), views
 
 
 @then(parsers.re(r"each time its delivery count is (?P<how>the same|greater by one)"))

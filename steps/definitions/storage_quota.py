@@ -264,41 +264,10 @@ def sends_several_large(
     return [sends_large(bus, queue, filled, carried) for _ in range(number)]
 
 
-@then("it is refused because the quota is exceeded")
-def is_full(outcome: v.Outcome) -> None:
-    """Check that the request was refused because the quota is exceeded."""
-    assert isinstance(outcome, v.Refused), outcome
-    assert outcome.error is v.Error.QUOTA_EXCEEDED, outcome
-
-
-@then("each of them is accepted, or refused because the quota is exceeded")
-def are_taken_or_not(outcomes: list[v.Outcome]) -> None:
-    """Check that each request was accepted, or refused because the quota is exceeded."""
-    assert all(
-        isinstance(outcome, v.Done)
-        or (isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED)
-        for outcome in outcomes
-    ), outcomes
-
-
-@then("it, or the transaction's commit, is refused because the quota is exceeded")
-def is_full_in_the_end(bus: Bus, transaction: str, outcome: v.Outcome) -> None:
-    """Check that the quota was exceeded, as the send or the commit reports."""
-    if isinstance(outcome, v.Done):
-        outcome = bus.do(v.CommitTransaction(transaction=transaction))
-    is_full(outcome)
-
-
 @then("nothing that was sent in the transaction was received")
 def nothing_of_transaction(filled: Filled, views: list[v.MessageView]) -> None:
     """Check that only messages from before the transaction were received."""
     assert {view.body for view in views} <= set(filled.taken), views
-
-
-@then("no message was received")
-def none_received(views: list[v.MessageView]) -> None:
-    """Check that no message was received."""
-    assert views == []
 
 
 @then(parsers.parse("in the end a large message {carried} is accepted"), converters=READ)

@@ -48,13 +48,6 @@ def asks(bus: Bus, queue: str) -> v.Outcome:
     return bus.do(v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
 
 
-@then("it is refused because the entity is disabled")
-def is_disabled(outcome: v.Outcome) -> None:
-    """Check that the request was refused because the entity is disabled."""
-    assert isinstance(outcome, v.Refused), outcome
-    assert outcome.error is v.Error.ENTITY_DISABLED, outcome
-
-
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
 @waiting
 def awaits_undeliverable(bus: Bus, views: list[v.MessageView]) -> None:

@@ -1,0 +1,140 @@
+"""Sentences of steps, and the words and optional parts that many of them share.
+
+A sentence in the past tense says what must have succeeded: `a message without key was sent`. In the
+present tense it is a request whose answer later steps look at: `a message without key is sent`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+import pytest
+from pytest_bdd import parsers
+
+from busproof import vocabulary as v
+
+__all__ = ["KIND", "WORDS", "entity_path", "sentence", "transaction_of"]
+
+OTHER: Final = "c2"
+"""The second connection of a scenario; the first one is `c1`."""
+TOPIC: Final = "news"
+"""The topic of a scenario."""
+KIND: Final = r"(?P<kind>partitioned|regular)"
+"""The kind of a queue or topic, in a regular expression."""
+
+
+@attrs.frozen
+class Word:
+    """A word or a part of a sentence: the texts that fit, how it is listed, and what it means.
+
+    Some attributes have the names that the package `parse` gives them.
+    """
+
+    pattern: str
+    listed: str
+    meaning: Callable[[str], object] = str
+    regex_group_count: int = 0
+
+    def __call__(self, text: str) -> object:
+        """Return what a text means."""
+        return self.meaning(text)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 1
+
+
+def _only_number(text: str) -> int:
+    """Return the number that stands in a text."""
+    return int(re.sub(r"\D", "", text))
+
+
+def _quoted(text: str) -> str:
+    """Return the text in quotation marks."""
+    return text.partition('"')[2].removesuffix('"')
+
+
+def _below(text: str) -> str:
+    """Return the end of the path of a queue of dead letters."""
+    return v.TRANSFERS if text.endswith("of transfers") else v.DEAD_LETTERS
+
+
+REASONS: Final = {
+    "as an invalid operation": v.Error.INVALID_OPERATION,
+    "because it is not found": v.Error.NOT_FOUND,
+    "because it exists already": v.Error.ALREADY_EXISTS,
+    "because it is too large": v.Error.MESSAGE_TOO_LARGE,
+    "because the quota is exceeded": v.Error.QUOTA_EXCEEDED,
+    "because the entity is disabled": v.Error.ENTITY_DISABLED,
+    "because the session's lock is lost": v.Error.SESSION_LOCK_LOST,
+}
+"""Why a request may be refused, in the words of the features."""
+
+
+def _errors(text: str) -> frozenset[v.Error]:
+    """Return the errors that a text allows: the one that it names, or all."""
+    named = [error for reason, error in REASONS.items() if text.endswith(reason)]
+    return frozenset(named or v.Error)
+
+
+FOUND: Final[dict[str, tuple[type[v.Outcome], ...]]] = {
+    "finds nothing": (v.Empty,),
+    "finds something": (v.Received, v.ReceivedSeveral),
+    "may find something": (v.Empty, v.Received, v.ReceivedSeveral),
+}
+"""What a receive may be answered with."""
+
+_REASON: Final = "|".join(REASONS)
+_ENTITY: Final = r'it|the queue|the source|the topic|subscription "[^"]+"|"[^"]+"'
+
+WORDS: Final = {
+    "Tense": Word("is|are|was|were", "{is or was}", lambda text: text in ("was", "were")),
+    "Messages": Word("messages?", "messages"),
+    "Number": Word(r"a|an|one|another|\d+", "{number}", _number),
+    "Bound": Word("exactly|at most", "{exactly or at most}"),
+    "Elsewhere": Word(" over another connection", " over another connection", lambda _: OTHER),
+    "Within": Word(" in the transaction", " in the transaction"),
+    "Session": Word(' (?:of|in) session "[^"]*"', ' of session "{id}"', _quoted),
+    "DeadLetters": Word(
+        " among its dead letters(?: of transfers)?",
+        " among its dead letters[ of transfers]",
+        _below,
+    ),
+    "Reason": Word(' because of "[^"]*"', ' because of "{reason}"', _quoted),
+    "Refusal": Word(f" (?:{_REASON})", " because {reason}", _errors),
+    "OrRefusal": Word(
+        f" or refused|, or refused (?:{_REASON})", ", or refused[ because {reason}]", _errors
+    ),
+    "OrIfRefused": Word(
+        r", or \d+ if it was refused", ", or {number} if it was refused", _only_number
+    ),
+    "Several": Word(" of several", " of several"),
+    "Finds": Word("|".join(FOUND), f"{{{' or '.join(FOUND)}}}", FOUND.__getitem__),
+    "Which": Word(
+        r"it|one of them|exactly one of them|each of them|number \d+ of them|the message shown",
+        "{it or one of them or exactly one of them or each of them or number {number} of them "
+        "or the message shown}",
+    ),
+    "Entity": Word(_ENTITY, "{entity}"),
+}
+"""The words that sentences share, by the names that stand in braces."""
+
+
+def sentence(pattern: str) -> parsers.cfparse:
+    """Return the parser of a sentence; `{connection:Elsewhere?}` is a part that may be left out."""
+    return parsers.cfparse(pattern, extra_types=WORDS)
+
+
+def transaction_of(request: pytest.FixtureRequest, within: object) -> str | None:
+    """Return the transaction of the scenario if a step is about it."""
+    return str(request.getfixturevalue("transaction")) if within else None
+
+
+def entity_path(request: pytest.FixtureRequest, entity: str) -> str:
+    """Return the path of an entity: of the one in use, the topic, a subscription or any queue."""
+    if entity == "the topic":
+        return TOPIC
+    if match := re.fullmatch(r'(subscription )?"([^"]+)"', entity):
+        return v.subscription_path(TOPIC, match[2]) if match[1] else match[2]
+    return str(request.getfixturevalue("queue"))
