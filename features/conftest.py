@@ -20,6 +20,7 @@ from busproof.steps.running import RUN, Run, give_up
 from busproof.steps.stage import verdict_on
 from busproof.steps.tags import order_as_written
 from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Outcome
 
 for _module in map(import_module, STEP_MODULES):
     # pytest-bdd turns step functions into fixtures with names of its own. Fixtures of a conftest
@@ -151,6 +152,12 @@ def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
 @pytest.fixture
 def views() -> list[MessageView]:
     """The messages received so far."""
+    return []
+
+
+@pytest.fixture
+def scheduled() -> list[Outcome]:
+    """Answers to the schedules so far."""
     return []
 
 

@@ -280,7 +280,7 @@ Feature: Delivery counts and dead-letter queues
     @DLQ-11
     Scenario Outline: Nothing is sent to a dead-letter queue
       Given a <kind> queue
-      When a message with PartitionKey "a" is sent to its dead-letter queue
+      When a message with PartitionKey "a" is sent to its dead letters
       Then it is refused
       And a receive among its dead letters finds nothing
 
@@ -293,7 +293,7 @@ Feature: Delivery counts and dead-letter queues
     Scenario: Nor in a transaction
       Given a partitioned queue
       And a transaction
-      When a message with PartitionKey "a" is sent to its dead-letter queue in the transaction
+      When a message with PartitionKey "a" is sent to its dead letters in the transaction
       Then it is refused
 
   Rule: Dead letters of a subscription are received, settled and peeked at as those of a queue
@@ -384,7 +384,7 @@ Feature: Delivery counts and dead-letter queues
       And a message is received and kept
       And the message kept is completed in the transaction
       And the transaction is committed
-      And a minute passes
+      And 60 seconds pass
       And a receive is tried
       Then exactly 0 messages were received
 

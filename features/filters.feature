@@ -404,14 +404,14 @@ Feature: Subscription rules
     Scenario: 50 characters are not too many for the name of a rule
       Given a topic
       And subscription "one"
-      When a rule of subscription "one" with a name of 50 characters is added
+      When a rule with a name of 50 characters of subscription "one" is added: everything
       Then it is accepted
 
     @FILTER-27
     Scenario: 51 characters are too many for the name of a rule
       Given a topic
       And subscription "one"
-      When a rule of subscription "one" with a name of 51 characters is added
+      When a rule with a name of 51 characters of subscription "one" is added: everything
       Then it is refused
       And the rules of subscription "one" are "$Default"
 
@@ -707,7 +707,7 @@ Feature: Subscription rules
       Given a partitioned topic
       And subscription "one" that takes nothing
       And a transaction
-      When a rule of subscription "one" that takes everything is added in the transaction
+      When rule "in-transaction" of subscription "one" is added in the transaction: everything
       Then it is refused
       When a message without key is sent
       And receivers turn to subscription "one"
@@ -718,7 +718,7 @@ Feature: Subscription rules
       Given a partitioned topic
       And subscription "one"
       And a transaction
-      When the rule of subscription "one" is removed in the transaction
+      When rule "$Default" of subscription "one" is removed in the transaction
       Then it is refused
       When a message without key is sent
       And receivers turn to subscription "one"
@@ -730,7 +730,7 @@ Feature: Subscription rules
       Given a regular topic
       And subscription "one" that takes nothing
       And a transaction
-      When a rule of subscription "one" that takes everything is added in the transaction
+      When rule "in-transaction" of subscription "one" is added in the transaction: everything
       Then it is accepted
       When the transaction is committed
       And a message without key is sent
@@ -743,7 +743,7 @@ Feature: Subscription rules
       Given a regular topic
       And subscription "one" that takes nothing
       And a transaction
-      When a rule of subscription "one" that takes everything is added in the transaction
+      When rule "in-transaction" of subscription "one" is added in the transaction: everything
       Then it is accepted or refused
 
     @FEAT-19
@@ -751,10 +751,10 @@ Feature: Subscription rules
       Given a regular topic
       And subscription "one" that takes nothing
       And a transaction
-      When a rule of subscription "one" that takes everything is added in the transaction
+      When rule "in-transaction" of subscription "one" is added in the transaction: everything
       Then it is accepted or refused
       When a message with MessageId "before" is sent
-      And the transaction is rolled back, unless it has ended
+      And the transaction is rolled back, if it can be
       And a message with MessageId "after" is sent
       And receivers turn to subscription "one"
       Then a receive finds nothing
@@ -764,7 +764,7 @@ Feature: Subscription rules
       Given a regular topic
       And subscription "one" that takes nothing
       And a transaction
-      When a rule of subscription "one" that takes everything is added in the transaction
+      When rule "in-transaction" of subscription "one" is added in the transaction: everything
       Then it is accepted or refused
       When the transaction is committed, if it can be
       And a message without key is sent

@@ -36,7 +36,7 @@ Feature: Automatic forwarding
     Scenario: From a subscription of a partitioned topic to a partitioned queue
       Given a partitioned destination "end"
       And a partitioned topic
-      And subscription "one" forwards to "end"
+      And subscription "one" that forwards to "end"
       And subscription "two"
       When 8 messages without key are sent
       And receivers turn to "end"
@@ -70,7 +70,7 @@ Feature: Automatic forwarding
     Scenario Outline: A queue that is changed to forward passes on what is sent from then on
       Given a <kind> destination "end"
       And a <kind> queue
-      When the queue is changed to forward to "end"
+      When the queue is updated to forward to "end"
       Then it is accepted
       When 8 messages with PartitionKey "a" are sent
       And a receive is tried
@@ -87,7 +87,7 @@ Feature: Automatic forwarding
     Scenario Outline: A source whose forwarding has ended keeps what is sent from then on
       Given a <kind> destination "end"
       And a <kind> source of "end"
-      When the source is changed to forward no more
+      When the source is updated to forward no more
       Then it is accepted
       When 8 messages with PartitionKey "a" are sent
       And messages are awaited until there are 8
@@ -106,7 +106,7 @@ Feature: Automatic forwarding
       Given a <kind> destination "end"
       And a <kind> destination "other"
       And a <kind> source of "end"
-      When the source is changed to forward to "other"
+      When the source is updated to forward to "other"
       Then it is accepted
       When 4 messages with PartitionKey "a" are sent
       And receivers turn to "other"
@@ -148,8 +148,8 @@ Feature: Automatic forwarding
     Scenario: Forwarding that was ended can begin again
       Given a partitioned destination "end"
       And a partitioned source of "end"
-      When the source is changed to forward no more
-      And the source is changed to forward to "end"
+      When the source is updated to forward no more
+      And the source is updated to forward to "end"
       Then it is accepted
       When 8 messages without key are sent
       And receivers turn to "end"
@@ -427,7 +427,7 @@ Feature: Automatic forwarding
     @FWD-29
     Scenario: An update names no destination that does not exist
       Given a partitioned queue
-      When the queue is changed to forward to "nowhere"
+      When the queue is updated to forward to "nowhere"
       Then it is refused
       When 4 messages without key are sent
       And messages are awaited until there are 4
@@ -436,7 +436,7 @@ Feature: Automatic forwarding
     @FWD-29
     Scenario: The destination of dead letters must exist
       Given a partitioned destination "end"
-      When a source of dead letters for "nowhere" is tried
+      When a partitioned source of dead letters for "nowhere" is tried
       Then it is refused
       When senders turn to the source
       And a message without key is sent
@@ -569,7 +569,7 @@ Feature: Automatic forwarding
     Scenario: No other dead letters are counted as those of transfers
       Given a partitioned queue
       And a message was dead-lettered
-      Then in the end 0 dead letters of transfers are counted
+      Then in the end it is described with 0 dead letters of transfers
 
   Rule: Each destination gets what is for it, in whatever order
 
@@ -577,7 +577,7 @@ Feature: Automatic forwarding
     Scenario Outline: What a subscription forwards arrives with its values
       Given a partitioned destination "end"
       And a <kind> topic
-      And subscription "one" forwards to "end"
+      And subscription "one" that forwards to "end"
       When a message with property yes true and property number 2.5 and Label "x" is sent
       And receivers turn to "end"
       And a message is awaited until there is 1
@@ -592,7 +592,7 @@ Feature: Automatic forwarding
     Scenario Outline: What an action has changed is forwarded as it is changed
       Given a partitioned destination "end"
       And a <kind> topic
-      And subscription "one" forwards to "end"
+      And subscription "one" that forwards to "end"
       When rule "acts" of subscription "one" is added that does SET size = 6: everything
       And rule "$Default" of subscription "one" is removed
       And a message with property size 5 is sent
@@ -610,8 +610,8 @@ Feature: Automatic forwarding
       Given a partitioned destination "end"
       And a partitioned destination "other"
       And a partitioned topic
-      And subscription "one" forwards to "end"
-      And subscription "two" forwards to "other"
+      And subscription "one" that forwards to "end"
+      And subscription "two" that forwards to "other"
       When 4 messages with PartitionKey "a" are sent
       And receivers turn to "end"
       And messages are awaited until there are 4
@@ -771,7 +771,7 @@ Feature: Automatic forwarding
     Scenario: Dead letters of a subscription are forwarded
       Given a partitioned destination "end"
       And a partitioned topic
-      And subscription "one" whose dead letters go to "end"
+      And subscription "one" that forwards its dead letters to "end"
       And 3 messages without key were sent
       When receivers turn to subscription "one"
       And everything is received and dead-lettered

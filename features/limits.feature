@@ -8,7 +8,7 @@ Feature: Request limits
     @LIMIT-01
     Scenario Outline: A message of 256 KB is taken
       Given a <kind> queue
-      When a body of 251904 bytes is sent
+      When a message with a body of 251904 bytes is sent
       Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
@@ -21,7 +21,7 @@ Feature: Request limits
     @LIMIT-02
     Scenario Outline: A larger one is refused
       Given a <kind> queue
-      When a body of 262145 bytes is sent
+      When a message with a body of 262145 bytes is sent
       Then it is refused because it is too large
       When everything is received and completed
       Then exactly 0 messages were received
@@ -34,7 +34,7 @@ Feature: Request limits
     @LIMIT-03
     Scenario: Premium takes a message of 1 MB
       Given a queue
-      When a body of 995904 bytes is sent
+      When a message with a body of 995904 bytes is sent
       Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
@@ -42,7 +42,7 @@ Feature: Request limits
     @LIMIT-04
     Scenario: Premium takes no message of more than 100 MB
       Given a queue
-      When a body of 104857601 bytes is sent
+      When a message with a body of 104857601 bytes is sent
       Then it is refused because it is too large
       When everything is received and completed
       Then exactly 0 messages were received
@@ -50,13 +50,13 @@ Feature: Request limits
     @LIMIT-05
     Scenario: Premium may take a message of 2 MB
       Given a queue
-      When a body of 2000000 bytes is sent
+      When a message with a body of 2000000 bytes is sent
       Then it is accepted, or refused because it is too large
 
     @LIMIT-06
     Scenario Outline: A message that is too large cannot be scheduled
       Given a <kind> queue
-      When a body larger than the tier takes is scheduled
+      When a message with a body larger than the tier takes is scheduled in 1 seconds
       Then it is refused because it is too large
       When 2 seconds pass
       And everything is received and completed
@@ -71,7 +71,7 @@ Feature: Request limits
     Scenario Outline: A message that is too large cannot be sent in a transaction
       Given a <kind> queue
       And a transaction
-      When a body larger than the tier takes is sent in the transaction with PartitionKey "a"
+      When a message with PartitionKey "a" and a body larger than the tier takes is sent in the transaction
       Then it, or the transaction's commit, is refused
       When the transaction is committed, if it can be
       And everything is received and completed
@@ -95,9 +95,9 @@ Feature: Request limits
       And it has Label "x"
 
       Examples:
-        | kind        | large                          |
-        | partitioned | a body of 262145 bytes is sent |
-        | regular     | a body of 262145 bytes is sent |
+        | kind        | large                                         |
+        | partitioned | a message with a body of 262145 bytes is sent |
+        | regular     | a message with a body of 262145 bytes is sent |
 
     @BATCH-07
     Scenario Outline: A batch that is too large for a topic reaches no subscription
@@ -112,9 +112,9 @@ Feature: Request limits
       And it has Label "x"
 
       Examples:
-        | kind        | large                                        |
-        | partitioned | a batch of 3 messages of 100 KB each is sent |
-        | regular     | a batch of 3 messages of 100 KB each is sent |
+        | kind        | large                                                                  |
+        | partitioned | 3 messages with PartitionKey "a" and a body of 100 KB are sent at once |
+        | regular     | 3 messages with PartitionKey "a" and a body of 100 KB are sent at once |
 
     @LIMIT-08 @LIMIT-10 @LIMIT-12
     Scenario Outline: What has too long a key for a topic reaches no subscription
@@ -129,13 +129,13 @@ Feature: Request limits
       And it has Label "x"
 
       Examples:
-        | kind        | large                                                    |
-        | partitioned | 129 characters are sent as the MessageId of a message    |
-        | partitioned | 129 characters are sent as the SessionId of a message    |
-        | partitioned | 129 characters are sent as the PartitionKey of a message |
-        | regular     | 129 characters are sent as the MessageId of a message    |
-        | regular     | 129 characters are sent as the SessionId of a message    |
-        | regular     | 129 characters are sent as the PartitionKey of a message |
+        | kind        | large                                                 |
+        | partitioned | a message with MessageId of 129 characters is sent    |
+        | partitioned | a message with SessionId of 129 characters is sent    |
+        | partitioned | a message with PartitionKey of 129 characters is sent |
+        | regular     | a message with MessageId of 129 characters is sent    |
+        | regular     | a message with SessionId of 129 characters is sent    |
+        | regular     | a message with PartitionKey of 129 characters is sent |
 
     @LIMIT-13 @LIMIT-14
     Scenario Outline: What has too large properties for a topic reaches no subscription
@@ -150,18 +150,18 @@ Feature: Request limits
       And it has Label "x"
 
       Examples:
-        | kind        | large                                                    |
-        | partitioned | 1 property of 32768 bytes is sent with a message         |
-        | partitioned | 3 properties of 22000 bytes each are sent with a message |
-        | regular     | 1 property of 32768 bytes is sent with a message         |
-        | regular     | 3 properties of 22000 bytes each are sent with a message |
+        | kind        | large                                                   |
+        | partitioned | a message with 1 property of 32768 bytes is sent        |
+        | partitioned | a message with 3 properties of 22000 bytes each is sent |
+        | regular     | a message with 1 property of 32768 bytes is sent        |
+        | regular     | a message with 3 properties of 22000 bytes each is sent |
 
   Rule: A key may have 128 characters
 
     @LIMIT-07 @LIMIT-09 @LIMIT-11
     Scenario Outline: 128 characters are not too many
       Given a <kind> queue
-      When 128 characters are sent as the <key> of a message
+      When a message with <key> of 128 characters is sent
       Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
@@ -178,7 +178,7 @@ Feature: Request limits
     @LIMIT-08 @LIMIT-10 @LIMIT-12
     Scenario Outline: 129 characters are too many
       Given a <kind> queue
-      When 129 characters are sent as the <key> of a message
+      When a message with <key> of 129 characters is sent
       Then it is refused
       When everything is received and completed
       Then exactly 0 messages were received
@@ -195,7 +195,7 @@ Feature: Request limits
     @LIMIT-08 @LIMIT-10 @LIMIT-12
     Scenario Outline: 129 characters are too many for what is scheduled
       Given a <kind> queue
-      When 129 characters are scheduled as the <key> of a message
+      When a message with <key> of 129 characters is scheduled in 1 seconds
       Then it is refused
       When 2 seconds pass
       And everything is received and completed
@@ -215,7 +215,7 @@ Feature: Request limits
     @LIMIT-13 @LIMIT-14
     Scenario Outline: Small properties are taken
       Given a <kind> queue
-      When 2 properties of 7000 bytes each are sent with a message
+      When a message with 2 properties of 7000 bytes each is sent
       Then it is accepted
 
       Examples:
@@ -226,7 +226,7 @@ Feature: Request limits
     @LIMIT-13
     Scenario Outline: A property of more than 32 KB is refused
       Given a <kind> queue
-      When 1 property of 32768 bytes is sent with a message
+      When a message with 1 property of 32768 bytes is sent
       Then it is refused
       When everything is received and completed
       Then exactly 0 messages were received
@@ -239,7 +239,7 @@ Feature: Request limits
     @LIMIT-14
     Scenario Outline: Properties of more than 64 KB together are refused
       Given a <kind> queue
-      When 3 properties of 22000 bytes each are sent with a message
+      When a message with 3 properties of 22000 bytes each is sent
       Then it is refused
       When everything is received and completed
       Then exactly 0 messages were received
@@ -303,7 +303,7 @@ Feature: Request limits
     @LIMIT-17
     Scenario Outline: 260 characters are not too many for a name
       Given an empty namespace
-      When a name of 260 characters is given to a <kind> <entity>
+      When a <kind> <entity> with a name of 260 characters is created
       Then it is accepted
 
       Examples:
@@ -316,9 +316,9 @@ Feature: Request limits
     @LIMIT-18
     Scenario Outline: 261 characters are too many for a name
       Given an empty namespace
-      When a name of 261 characters is given to a <kind> <entity>
+      When a <kind> <entity> with a name of 261 characters is created
       Then it is refused
-      When a message is sent to the name of 261 characters nevertheless
+      When a message without key is sent to a name of 261 characters
       Then it is refused because it is not found
 
       Examples:

@@ -128,7 +128,7 @@ Feature: Message locks
     Scenario Outline: The lock of a later delivery is renewed as that of the first
       Given a <kind> queue with locks of 20 seconds
       And a message was dead-lettered
-      And another message with PartitionKey "a" was sent
+      And a message with PartitionKey "a" was sent
       When receivers turn to <where>
       And one message is received and abandoned, 2 times
       And a message is received and kept
@@ -198,7 +198,7 @@ Feature: Message locks
     Scenario Outline: A message that was completed at the last moment does not come again
       Given a <kind> queue with locks of 30 seconds
       And a message without key was sent
-      And another message without key was sent
+      And a message without key was sent
       When a message is received and kept
       And only 25 of 30 seconds pass
       And the message kept is completed

@@ -11,7 +11,7 @@ Feature: Queue management
 
     @MGMT-03
     Scenario: A queue that is created without the option is not partitioned
-      Given a queue that is created without the option
+      Given a queue without the option
       Then the queue is described as regular
 
     @MGMT-03
@@ -149,13 +149,13 @@ Feature: Queue management
     @MGMT-16
     Scenario: A list names every queue once
       Given a partitioned queue
-      And a second queue, regular
+      And another regular queue
       Then the list of queues names orders and invoices
 
     @MGMT-16
     Scenario: A list does not name what was deleted
       Given a partitioned queue
-      And a second queue, partitioned
+      And another partitioned queue
       And the queue was deleted
       Then the list of queues names invoices
 
@@ -251,7 +251,7 @@ Feature: Queue management
     @MGMT-12
     Scenario Outline: An update of the lock duration is reported
       Given a <kind> queue
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       Then it is accepted
       And it is described with locks of 5 seconds
 
@@ -263,7 +263,7 @@ Feature: Queue management
     @MGMT-12
     Scenario Outline: An update of the time to live is reported
       Given a <kind> queue
-      When its time to live is updated to 20 seconds
+      When it is updated to have a time to live of 20 seconds
       Then it is accepted
       And it is described with a time to live of 20 seconds
 
@@ -275,7 +275,7 @@ Feature: Queue management
     @MGMT-12
     Scenario Outline: An update of the time to live is in force for what is sent after it
       Given a <kind> queue with a time to live of 60 seconds
-      And its time to live was updated to 5 seconds
+      And it was updated to have a time to live of 5 seconds
       And a message without key was sent
       When 5 seconds pass
       Then a receive finds nothing
@@ -289,7 +289,7 @@ Feature: Queue management
     Scenario Outline: A message from before keeps the time that it was given
       Given a <kind> queue with a time to live of 60 seconds
       And a message without key was sent
-      And its time to live was updated to 5 seconds
+      And it was updated to have a time to live of 5 seconds
       When 20 seconds pass
       Then a receive finds something
 
@@ -302,7 +302,7 @@ Feature: Queue management
     Scenario Outline: An update of the lock duration is in force for the next lock
       Given a <kind> queue
       And a message without key was sent
-      And its locks were updated to 5 seconds
+      And it was updated to have locks of 5 seconds
       When a message is received and kept
       And 5 seconds pass
       And everything is received and completed
@@ -316,7 +316,7 @@ Feature: Queue management
     @MGMT-12 @DLQ-02
     Scenario Outline: An update of the greatest delivery count is in force for what is sent after it
       Given a <kind> queue with <before> deliveries
-      When its greatest delivery count is updated to <after>
+      When it is updated to have <after> deliveries
       And a message with PartitionKey "a" is sent
       And one message is received and abandoned, as often as permitted
       Then a receive finds nothing
@@ -334,7 +334,7 @@ Feature: Queue management
     Scenario: An update is in force in every partition
       Given a partitioned queue
       And 64 messages without key were sent
-      And its locks were updated to 5 seconds
+      And it was updated to have locks of 5 seconds
       When all messages are received and kept
       And 5 seconds pass
       And everything is received and completed
@@ -366,7 +366,7 @@ Feature: Queue management
       When <done>
       And the queue is deleted
       And it is created again as a <kind> queue
-      Then in the end its message count is 0
+      Then in the end it is described with 0 messages
       When messages are peeked
       Then exactly 0 messages are shown
       When 120 seconds pass
@@ -422,7 +422,10 @@ Feature: Queue management
     Scenario: A lock of a deleted queue settles nothing
       Given a partitioned queue
       And a message without key was sent
-      When a message is received, and the queue deleted and created again
+      When a message is received and kept
+      And the queue is deleted
+      And it is created again as a partitioned queue
+      And the message kept is completed
       Then it is refused
 
     @MGMT-15
@@ -460,7 +463,7 @@ Feature: Queue management
     Scenario: In an outage an update may fail
       Given a partitioned queue
       And one of its partitions is down
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       Then it is accepted or refused
 
     @MGMT-18
@@ -475,7 +478,7 @@ Feature: Queue management
       And 64 messages without key were sent
       And one of its partitions is down
       When the queue is deleted
-      And that partition is up again
+      And the partition is up again, if it is still there
       And the queue is deleted
       Then it is accepted, or refused because it is not found
 
@@ -485,7 +488,7 @@ Feature: Queue management
       And 64 messages without key were sent
       And one of its partitions is down
       When the queue is deleted
-      And that partition is up again
+      And the partition is up again, if it is still there
       And the queue is deleted
       And it is created again as a partitioned queue
       Then a receive finds nothing
@@ -495,9 +498,9 @@ Feature: Queue management
       Given a partitioned queue
       And 64 messages without key were sent
       And one of its partitions is down
-      When its locks are updated to 5 seconds
-      And that partition is up again
-      And its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
+      And the partition is up again, if it is still there
+      And it is updated to have locks of 5 seconds
       And all messages are received and kept
       And 5 seconds pass
       And everything is received and completed
@@ -507,7 +510,7 @@ Feature: Queue management
     Scenario: A creation that failed can be repeated after the outage
       Given a partition of a queue to come is down
       When a partitioned queue is created
-      And that partition is up again
+      And the partition is up again, if it is still there
       And a partitioned queue is created
       Then it is accepted, or refused because it exists already
 
@@ -517,35 +520,35 @@ Feature: Queue management
     Scenario: Messages are counted in all partitions
       Given a partitioned queue
       And 64 messages without key were sent
-      Then in the end its message count is 64
+      Then in the end it is described with 64 messages
 
     @MGMT-20
     Scenario: Messages that are gone are not counted any more
       Given a partitioned queue
       And 64 messages without key were sent
       When a message is received and deleted
-      Then in the end its message count is 63
+      Then in the end it is described with 63 messages
 
     @MGMT-29
     Scenario: Messages that are scheduled are counted, where they are read to be
       Given a partitioned queue
       And 3 messages without key were scheduled in 600 seconds
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
 
     @MGMT-30
     Scenario: Messages that are scheduled are not counted, where they are read not to be
       Given a partitioned queue
       And 3 messages without key were scheduled in 600 seconds
       And a message without key was sent
-      Then in the end its message count is 1
+      Then in the end it is described with 1 message
 
     @MGMT-20
     Scenario: After an outage messages are counted in all partitions again
       Given a partitioned queue
       And 64 messages without key were sent
       And one of its partitions is down
-      When that partition is up again
-      Then in the end its message count is 64
+      When the partition is up again, if it is still there
+      Then in the end it is described with 64 messages
 
     @MGMT-23
     Scenario: A partition that is down may not be counted
@@ -558,19 +561,19 @@ Feature: Queue management
     Scenario: With a partition down, availability is limited
       Given a partitioned queue
       And one of its partitions is down
-      Then in the end its availability is limited
+      Then in the end it is described as limited
 
     @MGMT-22
     Scenario: With every partition up, availability is not limited
       Given a partitioned queue
-      Then in the end its availability is available
+      Then in the end it is described as available
 
     @MGMT-22
     Scenario: After an outage, availability is not limited any more
       Given a partitioned queue
       And one of its partitions is down
-      When that partition is up again
-      Then in the end its availability is available
+      When the partition is up again, if it is still there
+      Then in the end it is described as available
 
   Rule: A queue can be disabled, and keeps what it has
 

@@ -55,7 +55,7 @@ Feature: Message life cycle
       Given a <kind> queue
       And a message without key was sent
       And everything was received and completed
-      When a minute passes
+      When 60 seconds pass
       Then a receive finds nothing
 
       Examples:

@@ -69,7 +69,7 @@ Feature: State that an outage must not change
       And 6 messages with PartitionKey "a" were sent
       And everything was received and completed
       When every partition is down for a while
-      And a minute passes
+      And 60 seconds pass
       Then a receive finds nothing
 
       Examples:
@@ -91,7 +91,7 @@ Feature: State that an outage must not change
       And a message with PartitionKey "a" was sent
       When a message is received and deleted
       And every partition is down for a while
-      And a minute passes
+      And 60 seconds pass
       Then a receive finds nothing
 
   Rule: An outage frees nothing
@@ -423,7 +423,7 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And the commit is tried
       And the partition is up again
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 4 messages were received, or 1 if it was refused
 
@@ -443,7 +443,7 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And the commit is tried
       And the partition is up again
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 4 messages were received, or 1 if it was refused
 
@@ -455,7 +455,7 @@ Feature: State that an outage must not change
       When its only store goes down
       And the commit is tried
       And its only store is up again
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 3 messages were received, or 0 if it was refused
 
@@ -495,7 +495,7 @@ Feature: State that an outage must not change
       And a transaction
       And 2 messages with PartitionKey "a" were sent in the transaction
       When the partition that took the first message goes down
-      And the transaction is rolled back, unless it has ended
+      And the transaction is rolled back, if it can be
       And the partition is up again
       And everything is received and completed
       Then exactly 1 message was received
@@ -510,7 +510,7 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And the commit is tried
       And the partition is up again
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 0 messages were received, or 1 if it was refused
 
@@ -525,7 +525,7 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And the commit is tried
       And the partition is up again
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly <committed> messages were received, or 2 if it was refused
 
@@ -659,7 +659,7 @@ Feature: State that an outage must not change
       When a message is received and <held>
       And the partition that took the first message goes down
       And the partition is up again
-      Then in the end its message count is <number>
+      Then in the end it is described with <number> messages
 
       Examples:
         | held                                   | number |

@@ -304,7 +304,7 @@ Feature: Partitions, outages and front ends
     @PART-17
     Scenario Outline: It may show fewer, because more would be too large
       Given a <kind> queue
-      And 6 large messages were sent, of 100000 bytes each
+      And 6 messages with a body of 100000 bytes were sent
       When up to 6 messages are peeked
       Then at most 6 messages are shown
 

@@ -25,7 +25,7 @@ Feature: Premium tier
     @PREM-14
     Scenario: A queue that is created without the option is not a regular one
       Given an empty namespace
-      When a queue is requested without the option
+      When a queue without the option is requested
       Then it is refused, or the queue is described as partitioned
 
     @PREM-15
@@ -50,7 +50,7 @@ Feature: Premium tier
     Scenario: A queue that was refused is not there, and one with partitions can be created
       Given an empty namespace
       When a regular queue is requested
-      And a message is sent to it nevertheless
+      And a message without key is sent to "orders"
       Then it is refused because it is not found
       When a partitioned queue is requested
       Then it is accepted
@@ -131,7 +131,8 @@ Feature: Premium tier
     @PREM-06
     Scenario: A partitioned queue that was deleted does not come back partitioned
       Given an old partitioned queue
-      When it is deleted, and a partitioned queue asked for in its place
+      When the queue is deleted
+      And a partitioned queue is requested
       Then it is refused, or the queue is described as regular
 
   Rule: Partitioned queues from before go on working
@@ -205,7 +206,7 @@ Feature: Premium tier
       And a message with PartitionKey "a" was sent
       When a message is received and kept
       Then a receive over another connection finds nothing
-      When a minute passes
+      When 60 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
 
@@ -301,13 +302,13 @@ Feature: Premium tier
     @PREM-04
     Scenario: It is described as partitioned after it was asked to change
       Given an old partitioned queue
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       Then the queue is described as partitioned
 
     @PREM-04
     Scenario: It is listed
       Given an old partitioned queue
-      And a second queue, regular
+      And another regular queue
       Then the list of queues names orders and invoices
 
     @PREM-04
@@ -326,7 +327,7 @@ Feature: Premium tier
     @PREM-05
     Scenario: It may refuse to be changed
       Given an old partitioned queue
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       Then it is accepted or refused
 
   Rule: Premium has sizes of its own
@@ -334,7 +335,7 @@ Feature: Premium tier
     @PREM-07 @PREM-10
     Scenario Outline: A queue is as large as it is created, and not many times as large
       Given a regular queue of <size> GB
-      Then its greatest size is described as <size> GB
+      Then it is described with <size> GB
 
       Examples:
         | size |
@@ -352,7 +353,7 @@ Feature: Premium tier
     Scenario Outline: Premium has no other sizes
       Given an empty namespace
       When a regular queue of <size> GB is requested
-      Then it is refused, or has one of the sizes of the tier
+      Then it is refused, or the queue has a size of a regular one in the tier
 
       Examples:
         | size |
@@ -364,7 +365,7 @@ Feature: Premium tier
     @PREM-09
     Scenario: A queue without a size has 1 GB
       Given a regular queue
-      Then its greatest size is described as 1 GB
+      Then it is described with 1 GB
 
   Rule: There are sessions, and keys select nothing
 

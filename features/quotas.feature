@@ -12,13 +12,13 @@ Feature: Entity quotas
 
     @QUOTA-02
     Scenario: The 101st partitioned queue is refused
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       When a partitioned queue is requested
       Then it is refused because the quota is exceeded
 
     @QUOTA-02
     Scenario Outline: The 101st partitioned queue is refused, whatever else it is
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       When a partitioned queue <traits> is created
       Then it is refused because the quota is exceeded
 
@@ -29,9 +29,9 @@ Feature: Entity quotas
 
     @QUOTA-02 @MGMT-10
     Scenario: What was refused is not there
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       When a partitioned queue is requested
-      And a message is sent to it nevertheless
+      And a message without key is sent to "orders"
       Then it is refused because it is not found
 
     @QUOTA-03
@@ -42,14 +42,14 @@ Feature: Entity quotas
 
     @QUOTA-03
     Scenario: The 101st partitioned topic is refused
-      Given 100 partitioned topics
+      Given 100 partitioned topics were created
       When a partitioned topic is requested
       Then it is refused because the quota is exceeded
 
     @QUOTA-04
     Scenario Outline: Queues and topics may share the 100
-      Given 50 partitioned queues
-      And 50 partitioned topics
+      Given 50 partitioned queues were created
+      And 50 partitioned topics were created
       When a partitioned <kind> is requested
       Then it is accepted, or refused because the quota is exceeded
 
@@ -60,8 +60,8 @@ Feature: Entity quotas
 
     @QUOTA-03
     Scenario Outline: Fewer than 100 of both are not too many
-      Given 50 partitioned queues
-      And 49 partitioned topics
+      Given 50 partitioned queues were created
+      And 49 partitioned topics were created
       When a partitioned <kind> is requested
       Then it is accepted
 
@@ -72,14 +72,14 @@ Feature: Entity quotas
 
     @QUOTA-05
     Scenario: A deleted queue makes room for another one
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       And one of them was deleted
       When a partitioned queue is requested
       Then it is accepted
 
     @QUOTA-05 @QUOTA-02
     Scenario: A deleted queue makes room for one and no more
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       And one of them was deleted
       And a partitioned queue
       When another partitioned queue is requested
@@ -87,7 +87,7 @@ Feature: Entity quotas
 
     @QUOTA-05 @QUOTA-02
     Scenario Outline: A deleted queue makes room for one and no more, whatever else it was
-      Given 99 partitioned queues
+      Given 99 partitioned queues were created
       And a partitioned queue <traits>
       When another partitioned queue is requested
       Then it is refused because the quota is exceeded
@@ -104,7 +104,7 @@ Feature: Entity quotas
 
     @QUOTA-05
     Scenario: What was refused takes no room
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       When a partitioned queue is requested
       And one of the others is deleted
       And another partitioned queue is requested
@@ -112,7 +112,7 @@ Feature: Entity quotas
 
     @QUOTA-05
     Scenario: A deleted topic makes room for another one
-      Given 99 partitioned topics
+      Given 99 partitioned topics were created
       And a partitioned topic
       When the topic is deleted
       And a partitioned topic is requested
@@ -120,7 +120,7 @@ Feature: Entity quotas
 
     @QUOTA-01
     Scenario: A queue that exists already is not counted again
-      Given 98 partitioned queues
+      Given 98 partitioned queues were created
       And a partitioned queue
       When a partitioned queue is requested
       Then it is refused because it exists already
@@ -129,7 +129,7 @@ Feature: Entity quotas
 
     @QUOTA-02 @QUOTA-06
     Scenario: A queue that is not partitioned makes no room when it is deleted
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       And a regular queue
       When the queue is deleted
       And another partitioned queue is requested
@@ -137,26 +137,26 @@ Feature: Entity quotas
 
     @QUOTA-06
     Scenario: With 100 partitioned queues others can be created
-      Given 100 partitioned queues
+      Given 100 partitioned queues were created
       When a regular queue is created
       Then it is accepted
 
     @QUOTA-06
     Scenario: With 100 partitioned topics others can be created
-      Given 100 partitioned topics
+      Given 100 partitioned topics were created
       When a regular topic is requested
       Then it is accepted
 
     @QUOTA-06
     Scenario: With more than 100 others a partitioned queue can be created
-      Given 101 regular queues
+      Given 101 regular queues were created
       When a partitioned queue is requested
       Then it is accepted
 
     @QUOTA-06
     Scenario: With 100 partitioned topics each can have subscriptions
-      Given 100 partitioned topics
-      When a subscription of one of them is requested
+      Given 100 partitioned topics were created
+      When subscription "one" of topic "partitioned-topic-0" is created
       Then it is accepted
 
   Rule: There are 10,000 queues and topics at most
@@ -176,7 +176,7 @@ Feature: Entity quotas
 
     @QUOTA-11
     Scenario: In Premium another number may decide
-      Given 1000 regular queues
+      Given 1000 regular queues were created
       When a regular queue is created
       Then it is accepted or refused
 
@@ -191,7 +191,7 @@ Feature: Entity quotas
       Given an empty namespace
       When 1000 queues for each messaging unit are created
       Then all of them were accepted
-      When one more queue is created
+      When another queue is requested
       Then it is refused
 
     @QUOTA-12

@@ -327,14 +327,14 @@ Feature: Late effects, changed settings and refused requests
       Then it is described as <kind>, <reported>
 
       Examples:
-        | kind        | update                                      | reported                                                                              |
-        | partitioned | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
-        | partitioned | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
-        | partitioned | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
-        | partitioned | the queue is disabled                       | with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds |
-        | regular     | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
-        | regular     | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
-        | regular     | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
+        | kind        | update                                              | reported                                                                              |
+        | partitioned | it is updated to have locks of 20 seconds           | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | partitioned | it is updated to have a time to live of 200 seconds | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
+        | partitioned | it is updated to have 7 deliveries                  | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
+        | partitioned | the queue is disabled                               | with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | regular     | it is updated to have locks of 20 seconds           | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | regular     | it is updated to have a time to live of 200 seconds | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
+        | regular     | it is updated to have 7 deliveries                  | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
 
     @MGMT-12
     Scenario Outline: The locks are as before
@@ -346,9 +346,9 @@ Feature: Late effects, changed settings and refused requests
       Then the message kept can be completed
 
       Examples:
-        | update                                      |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @MGMT-12
     Scenario Outline: The locks end as before
@@ -361,9 +361,9 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @MGMT-12
     Scenario Outline: Messages live as long as before
@@ -374,9 +374,9 @@ Feature: Late effects, changed settings and refused requests
       Then a receive finds nothing
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its greatest delivery count is updated to 7 |
+        | update                                   |
+        | it is updated to have locks of 5 seconds |
+        | it is updated to have 7 deliveries       |
 
     @MGMT-12
     Scenario Outline: What expires is dead-lettered as before
@@ -388,10 +388,10 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its greatest delivery count is updated to 7 |
-        | its time to live is updated to 10 seconds   |
+        | update                                             |
+        | it is updated to have locks of 5 seconds           |
+        | it is updated to have 7 deliveries                 |
+        | it is updated to have a time to live of 10 seconds |
 
     @MGMT-12
     Scenario Outline: Too many deliveries are as many as before
@@ -403,9 +403,9 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                     |
-        | its locks are updated to 5 seconds         |
-        | its time to live is updated to 200 seconds |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
 
     @MGMT-14
     Scenario Outline: Copies are detected as before
@@ -417,11 +417,11 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | kind        | update                                      |
-        | partitioned | its locks are updated to 5 seconds          |
-        | partitioned | its time to live is updated to 200 seconds  |
-        | partitioned | its greatest delivery count is updated to 7 |
-        | regular     | its locks are updated to 5 seconds          |
+        | kind        | update                                              |
+        | partitioned | it is updated to have locks of 5 seconds            |
+        | partitioned | it is updated to have a time to live of 200 seconds |
+        | partitioned | it is updated to have 7 deliveries                  |
+        | regular     | it is updated to have locks of 5 seconds            |
 
     @MGMT-13
     Scenario Outline: Sessions are required as before
@@ -431,10 +431,10 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @FWD-05
     Scenario Outline: A queue forwards as before
@@ -447,10 +447,10 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @FWD-35
     Scenario Outline: Dead letters are forwarded as before
@@ -464,10 +464,10 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @MGMT-12
     Scenario Outline: A queue that was disabled is as before when it is active again
@@ -501,11 +501,11 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | kind        | status               | update                                      |
-        | partitioned | disabled             | its locks are updated to 5 seconds          |
-        | partitioned | disabled             | its time to live is updated to 200 seconds  |
-        | partitioned | disabled for senders | its greatest delivery count is updated to 7 |
-        | regular     | disabled             | its locks are updated to 5 seconds          |
+        | kind        | status               | update                                              |
+        | partitioned | disabled             | it is updated to have locks of 5 seconds            |
+        | partitioned | disabled             | it is updated to have a time to live of 200 seconds |
+        | partitioned | disabled for senders | it is updated to have 7 deliveries                  |
+        | regular     | disabled             | it is updated to have locks of 5 seconds            |
 
     @DUP-01 @KEY-11
     Scenario Outline: A MessageId is known as long as before
@@ -518,9 +518,9 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its greatest delivery count is updated to 7 |
+        | update                                   |
+        | it is updated to have locks of 5 seconds |
+        | it is updated to have 7 deliveries       |
 
     @MGMT-27
     Scenario Outline: An update of a topic leaves its subscriptions as they are
@@ -528,7 +528,7 @@ Feature: Late effects, changed settings and refused requests
       And subscription "one" with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       And a message with PartitionKey "a" was sent
       When subscription "one" is disabled
-      And the topic's time to live is updated to 200 seconds
+      And the topic is updated to have a time to live of 200 seconds
       And receivers turn to subscription "one"
       And a message is requested
       Then it is refused because the entity is disabled
@@ -563,10 +563,10 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 1 message was received
 
       Examples:
-        | update                                      | reported                      |
-        | its locks are updated to 20 seconds         | a time to live of 300 seconds |
-        | its time to live is updated to 200 seconds  | locks of 30 seconds           |
-        | its greatest delivery count is updated to 7 | a time to live of 300 seconds |
+        | update                                              | reported                      |
+        | it is updated to have locks of 20 seconds           | a time to live of 300 seconds |
+        | it is updated to have a time to live of 200 seconds | locks of 30 seconds           |
+        | it is updated to have 7 deliveries                  | a time to live of 300 seconds |
 
     @MGMT-27 @MGMT-26
     Scenario Outline: What is disabled stays so when others are disabled and active again
@@ -644,11 +644,11 @@ Feature: Late effects, changed settings and refused requests
       Then exactly 6 messages were received
 
       Examples:
-        | kind        | update                                      |
-        | partitioned | its locks are updated to 5 seconds          |
-        | partitioned | its time to live is updated to 200 seconds  |
-        | partitioned | its greatest delivery count is updated to 7 |
-        | regular     | its locks are updated to 5 seconds          |
+        | kind        | update                                              |
+        | partitioned | it is updated to have locks of 5 seconds            |
+        | partitioned | it is updated to have a time to live of 200 seconds |
+        | partitioned | it is updated to have 7 deliveries                  |
+        | regular     | it is updated to have locks of 5 seconds            |
 
     @LOCK-01
     Scenario Outline: What is locked stays locked as long as it was
@@ -660,17 +660,17 @@ Feature: Late effects, changed settings and refused requests
       Then the message kept can be completed
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @LOCK-01
     Scenario: A lock does not grow longer after the fact
       Given a partitioned queue with locks of 5 seconds
       And a message with PartitionKey "a" was sent
       When a message is received and kept
-      And its locks are updated to 60 seconds
+      And it is updated to have locks of 60 seconds
       And 6 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
@@ -685,10 +685,10 @@ Feature: Late effects, changed settings and refused requests
       Then it is delivery 3
 
       Examples:
-        | update                                      |
-        | its locks are updated to 5 seconds          |
-        | its time to live is updated to 200 seconds  |
-        | its greatest delivery count is updated to 7 |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
+        | it is updated to have 7 deliveries                  |
 
     @DEFER-02
     Scenario Outline: What is deferred can be received by its number
@@ -699,15 +699,15 @@ Feature: Late effects, changed settings and refused requests
       Then it can be received by its number
 
       Examples:
-        | update                                     |
-        | its locks are updated to 5 seconds         |
-        | its time to live is updated to 200 seconds |
+        | update                                              |
+        | it is updated to have locks of 5 seconds            |
+        | it is updated to have a time to live of 200 seconds |
 
     @SCHED-02
     Scenario: What is scheduled comes
       Given a partitioned queue
       And a message with PartitionKey "a" was scheduled in 20 seconds
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       And 20 seconds pass
       And 1 message is awaited
       Then exactly 1 message was received
@@ -716,7 +716,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: What is scheduled can be cancelled
       Given a partitioned queue
       And a message with PartitionKey "a" was scheduled in 20 seconds
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       And the scheduled message is cancelled
       Then it is accepted
 
@@ -740,7 +740,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: A dead letter stays where it is
       Given a partitioned queue
       And a message was dead-lettered
-      When its locks are updated to 5 seconds
+      When it is updated to have locks of 5 seconds
       And all dead letters are received and completed
       Then exactly 1 message was received
 
@@ -750,7 +750,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with SessionId "s" was sent
       When session "s" is accepted
       And session "s" is given the state "half"
-      And its locks are updated to 30 seconds
+      And it is updated to have locks of 30 seconds
       Then the state of session "s" is "half"
       When everything of session "s" is received and completed
       Then exactly 1 message was received
@@ -803,8 +803,8 @@ Feature: Late effects, changed settings and refused requests
     @LOCK-03
     Scenario: Locks that are too long are refused, or last for five minutes
       Given a partitioned queue with locks of 30 seconds
-      When its locks are updated to 301 seconds
-      Then it is described with locks of 30 seconds if it was refused, or of 300
+      When it is updated to have locks of 301 seconds
+      Then it is described with locks of 300 seconds, or locks of 30 seconds if it was refused
 
     @MGMT-09
     Scenario Outline: A queue whose name is taken keeps its messages and its settings
@@ -1023,7 +1023,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: A cancellation that comes too late takes nothing away
       Given a partitioned queue
       And a message with PartitionKey "a" was scheduled in 5 seconds
-      And another message with PartitionKey "a" was sent
+      And a message with PartitionKey "a" was sent
       When 5 seconds pass
       And 2 messages are awaited
       Then exactly 2 messages were received
@@ -1046,7 +1046,7 @@ Feature: Late effects, changed settings and refused requests
       And 2 messages with PartitionKey "a" were sent in the transaction
       When a message with PartitionKey "b" is sent in the transaction
       Then it is refused as an invalid operation
-      When the transaction is rolled back, unless it has ended
+      When the transaction is rolled back, if it can be
       Then a receive finds nothing
 
     @BATCH-02
@@ -1066,19 +1066,19 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue with locks of 5 minutes
       And 6 messages with PartitionKey "a" were sent
       When a message is received and kept
-      Then in the end its message count is 6
+      Then in the end it is described with 6 messages
       When the message kept is completed
-      Then in the end its message count is 5
+      Then in the end it is described with 5 messages
       When a message is received and deferred
-      Then in the end its message count is 5
+      Then in the end it is described with 5 messages
       When a message is received and dead-lettered because of "unreadable"
-      Then in the end its message count is 4
+      Then in the end it is described with 4 messages
       When a message is received and deleted
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
       When one message is received and abandoned
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
       When everything is received and completed
-      Then in the end its message count is 1
+      Then in the end it is described with 1 message
 
       Examples:
         | kind        |
@@ -1090,10 +1090,10 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned queue that requires sessions
       And 3 messages with SessionId "s" were sent
       And 2 messages with SessionId "t" were sent
-      Then in the end its message count is 5
+      Then in the end it is described with 5 messages
       When session "s" is accepted
       And everything of session "s" is received and completed
-      Then in the end its message count is 2
+      Then in the end it is described with 2 messages
 
     @DLQ-05 @DLQ-14
     Scenario Outline: A message of a session that is dead-lettered is in its queue no more
@@ -1102,7 +1102,7 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And a message of session "s" is received and kept
       And the message kept is dead-lettered
-      Then in the end its message count is 2
+      Then in the end it is described with 2 messages
       When everything of session "s" is received and completed
       Then exactly 2 messages were received
       When all dead letters are received and completed
@@ -1119,7 +1119,7 @@ Feature: Late effects, changed settings and refused requests
       And 3 messages with SessionId "s" were sent
       When session "s" is accepted
       And c1 asks: Receive, queue "orders", mode "receive-and-delete", session id "s"
-      Then in the end its message count is 2
+      Then in the end it is described with 2 messages
 
       Examples:
         | kind        |
@@ -1131,9 +1131,9 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned queue
       And a transaction
       And 3 messages with PartitionKey "a" were sent in the transaction
-      Then in the end its message count is 0
+      Then in the end it is described with 0 messages
       When the transaction is committed
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
 
     @MGMT-20
     Scenario: A batch and a copy are counted as what arrived
@@ -1141,7 +1141,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with MessageId "x" was sent
       And a message with MessageId "x" was sent
       And 3 messages with MessageId each its own and PartitionKey "a" were sent at once
-      Then in the end its message count is 4
+      Then in the end it is described with 4 messages
 
     @MGMT-20
     Scenario: Each subscription counts its own copies
@@ -1151,16 +1151,16 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" and Label "x" was sent
       And 2 messages with PartitionKey "a" and Label "y" were sent
       When receivers turn to subscription "one"
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
       When receivers turn to subscription "two"
-      Then in the end its message count is 1
+      Then in the end it is described with 1 message
 
     @MGMT-20 @MGMT-22
     Scenario: After an outage everything is counted again
       Given a partitioned queue
       And 20 messages with PartitionKey each its own were sent
       When every partition is down for a while
-      Then in the end its message count is 20
+      Then in the end it is described with 20 messages
 
   Rule: What is right for a message alone is right in a batch
 
@@ -1196,8 +1196,8 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A message of a transaction lives as long as it says itself
       Given a <kind> queue
       And a transaction
-      When a message with PartitionKey "a" is sent in the transaction that lives for 20 seconds
-      And the transaction is committed
+      And a message with PartitionKey "a" was sent in the transaction that lives for 20 seconds
+      When the transaction is committed
       And 20 seconds pass
       Then a receive finds nothing
 
@@ -1344,8 +1344,8 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue
       And 3 messages with PartitionKey "a" were sent
       When a message is received and dead-lettered because of "unreadable"
-      Then in the end its message count is 2
-      And in the end 0 dead letters of transfers are counted
+      Then in the end it is described with 2 messages
+      And in the end it is described with 0 dead letters of transfers
 
       Examples:
         | kind        |
@@ -1359,7 +1359,7 @@ Feature: Late effects, changed settings and refused requests
       And 3 messages with PartitionKey "a" were sent
       When receivers turn to subscription "one"
       And a message is received and dead-lettered because of "unreadable"
-      Then in the end its message count is 2
+      Then in the end it is described with 2 messages
 
       Examples:
         | kind        |
@@ -1573,7 +1573,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: What is too large cannot be scheduled in an outage
       Given a partitioned queue
       And 8 partitions are down
-      When a body larger than the tier takes is scheduled
+      When a message with a body larger than the tier takes is scheduled in 1 seconds
       Then it is refused
 
     @SESS-06
@@ -1642,8 +1642,8 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" is sent in the transaction
       And 10 seconds pass
       And a receive is tried
-      And the transaction is rolled back, unless it has ended
-      And a minute passes
+      And the transaction is rolled back, if it can be
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
 
@@ -1711,7 +1711,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: A batch that is too large is refused in an outage, and one that is not is taken
       Given a partitioned queue
       And 8 partitions are down
-      When a batch of 3 messages of 100 KB each is sent
+      When 3 messages with PartitionKey "a" and a body of 100 KB are sent at once
       Then it is refused
       When 3 messages without key are sent at once
       Then it is accepted
@@ -1755,9 +1755,9 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A name is too long beside a transaction, too
       Given an empty namespace
       And a transaction
-      When a name of 261 characters is given to a <kind> <entity>
+      When a <kind> <entity> with a name of 261 characters is created
       Then it is refused
-      When a message is sent to the name of 261 characters nevertheless
+      When a message without key is sent to a name of 261 characters
       Then it is refused because it is not found
 
       Examples:
@@ -1777,14 +1777,14 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned topic
       And subscription "one"
       And a transaction
-      When a rule of subscription "one" with a name of 51 characters is added
+      When a rule with a name of 51 characters of subscription "one" is added: everything
       Then it is refused
 
     @LIMIT-04
     Scenario: A key is too long beside a transaction, too
       Given a partitioned queue
       And a transaction
-      When 129 characters are sent as the PartitionKey of a message
+      When a message with PartitionKey of 129 characters is sent
       Then it is refused
 
     @SESS-08 @SESS-10
@@ -1860,7 +1860,7 @@ Feature: Late effects, changed settings and refused requests
       And a transaction
       When 6 messages are received and <settled> in the transaction
       And the transaction is committed
-      And a minute passes
+      And 60 seconds pass
       And a receive is tried
       Then exactly 0 messages were received
 
@@ -1885,7 +1885,7 @@ Feature: Late effects, changed settings and refused requests
       And a message is received and kept
       And the message kept is completed in the transaction
       And c1 asks: Commit transaction, transaction "t1"
-      And a minute passes
+      And 60 seconds pass
       And a receive is tried
       Then at most 1 message was received
       When receivers turn to subscription "one"
@@ -1906,7 +1906,7 @@ Feature: Late effects, changed settings and refused requests
       And a message is received and kept
       And the message kept is <settled> in the transaction
       And the transaction is committed
-      And a minute passes
+      And 60 seconds pass
       And a receive is tried
       Then exactly 0 messages were received
 
@@ -1925,7 +1925,7 @@ Feature: Late effects, changed settings and refused requests
       And a message is received and kept
       And the message kept is completed in the transaction
       And the transaction is rolled back
-      And a minute passes
+      And 60 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
 
@@ -2056,7 +2056,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A queue that is changed to forward has its other settings
       Given a partitioned destination "invoices"
       And a <kind> queue with locks of 20 seconds and with 3 deliveries and with a time to live of 60 seconds
-      When the queue is changed to forward to "invoices"
+      When the queue is updated to forward to "invoices"
       Then it is described as <kind>, with locks of 20 seconds and with 3 deliveries and with a time to live of 60 seconds
 
       Examples:
@@ -2068,7 +2068,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A source that is changed to forward no more has its other settings
       Given a partitioned destination "invoices"
       And a <kind> source of "invoices" with a time to live of 20 seconds and that dead-letters expired messages
-      When the source is changed to forward no more
+      When the source is updated to forward no more
       And a message without key is sent
       And 20 seconds pass
       And dead letters are received and completed until 1 has come
@@ -2118,7 +2118,7 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned topic with duplicate detection
       And subscription "one"
       And a message with MessageId "x" was sent
-      When the topic's time to live is updated to 200 seconds
+      When the topic is updated to have a time to live of 200 seconds
       And a message with MessageId "x" is sent
       And receivers turn to subscription "one"
       And everything is received and completed
@@ -2132,7 +2132,7 @@ Feature: Late effects, changed settings and refused requests
       And 3 messages with PartitionKey "a" were sent
       When a message is received and <first>
       And <then>
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
 
       Examples:
         | kind        | first    | then                                       |
@@ -2155,7 +2155,7 @@ Feature: Late effects, changed settings and refused requests
       When receivers turn to subscription "one"
       And a message is received and <first>
       And <then>
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
 
       Examples:
         | kind        | first    | then                                       |
@@ -2177,7 +2177,7 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And a message of session "s" is received and kept
       And <then>
-      Then in the end its message count is 3
+      Then in the end it is described with 3 messages
 
       Examples:
         | kind        | then                          |
@@ -2195,7 +2195,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue
       And 2 messages with PartitionKey "a" were sent
       And a message with PartitionKey "a" was scheduled in 3600 seconds
-      Then in the end its message count is 2 or 3
+      Then in the end it is described with 2 messages, or 3 messages
 
       Examples:
         | kind        |
@@ -2208,9 +2208,9 @@ Feature: Late effects, changed settings and refused requests
       And 3 messages with PartitionKey "a" were sent
       And <elsewhere>
       When a message is received and deleted
-      Then in the end its message count is 2
+      Then in the end it is described with 2 messages
       When a message is received and deleted
-      Then in the end its message count is 1
+      Then in the end it is described with 1 message
 
       Examples:
         | kind        | elsewhere                             |
@@ -2292,7 +2292,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> topic
       And subscription "one" with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When receivers turn to subscription "one"
-      And an update to sessions, locks of 20 seconds, 7 deliveries and a life of 60 seconds is tried
+      And it is updated to require sessions and to have locks of 20 seconds and to have 7 deliveries and to have a time to live of 60 seconds
       And it was refused
       Then it is described with locks of 30 seconds
       And it is described with a time to live of 300 seconds
@@ -2397,33 +2397,33 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: Properties that are too large are refused each time, whatever happens elsewhere
       Given a <kind> queue
       And <elsewhere>
-      When <large> with a message
+      When a message with <large> is sent
       Then it is refused
-      When <large> with a message
+      When a message with <large> is sent
       Then it is refused
-      When 2 properties of 7000 bytes each are sent with a message
+      When a message with 2 properties of 7000 bytes each is sent
       Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
 
       Examples:
-        | kind        | elsewhere                              | large                                   |
-        | partitioned | a transaction                          | 1 property of 32768 bytes is sent       |
-        | partitioned | a partition of another queue is down   | 1 property of 32768 bytes is sent       |
-        | partitioned | a partition of another queue was down  | 1 property of 32768 bytes is sent       |
-        | partitioned | a transaction                          | 3 properties of 22000 bytes each are sent |
-        | partitioned | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
-        | partitioned | a partition of another queue was down  | 3 properties of 22000 bytes each are sent |
-        | regular     | a transaction                          | 1 property of 32768 bytes is sent       |
-        | regular     | a partition of another queue is down   | 3 properties of 22000 bytes each are sent |
+        | kind        | elsewhere                              | large                            |
+        | partitioned | a transaction                          | 1 property of 32768 bytes       |
+        | partitioned | a partition of another queue is down   | 1 property of 32768 bytes       |
+        | partitioned | a partition of another queue was down  | 1 property of 32768 bytes       |
+        | partitioned | a transaction                          | 3 properties of 22000 bytes each |
+        | partitioned | a partition of another queue is down   | 3 properties of 22000 bytes each |
+        | partitioned | a partition of another queue was down  | 3 properties of 22000 bytes each |
+        | regular     | a transaction                          | 1 property of 32768 bytes       |
+        | regular     | a partition of another queue is down   | 3 properties of 22000 bytes each |
 
     @TOPIC-19
     Scenario Outline: A queue has no subscriptions, whatever happens elsewhere
       Given a <kind> queue
       And <elsewhere>
-      When a subscription of the queue is created
+      When subscription "one" of topic "orders" is created
       Then it is refused
-      When a subscription of the queue is created
+      When subscription "one" of topic "orders" is created
       Then it is refused
 
       Examples:
@@ -2516,7 +2516,7 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused because it is not found
       When a topic that does not exist is deleted
       Then it is refused because it is not found
-      When a subscription of a topic that does not exist is created
+      When subscription "one" of topic "nowhere" is created
       Then it is refused because it is not found
       When subscription "two" gets a request: got
       Then it is refused because it is not found
@@ -2553,10 +2553,10 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: Each update is in force, whatever happens elsewhere
       Given a <kind> queue with locks of 30 seconds
       And <elsewhere>
-      When its locks are updated to 10 seconds
+      When it is updated to have locks of 10 seconds
       Then it is accepted
       And it is described with locks of 10 seconds
-      When its locks are updated to 20 seconds
+      When it is updated to have locks of 20 seconds
       Then it is accepted
       And it is described with locks of 20 seconds
 
@@ -2574,14 +2574,14 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> topic
       And subscription "one" with locks of 30 seconds
       And <elsewhere>
-      When the topic's time to live is updated to 500 seconds
+      When the topic is updated to have a time to live of 500 seconds
       Then the topic is described with a time to live of 500 seconds
-      When the topic's time to live is updated to 700 seconds
+      When the topic is updated to have a time to live of 700 seconds
       Then the topic is described with a time to live of 700 seconds
       When receivers turn to subscription "one"
-      And its locks are updated to 10 seconds
+      And it is updated to have locks of 10 seconds
       Then it is described with locks of 10 seconds
-      When its locks are updated to 20 seconds
+      When it is updated to have locks of 20 seconds
       Then it is described with locks of 20 seconds
 
       Examples:
@@ -2599,9 +2599,9 @@ Feature: Late effects, changed settings and refused requests
       And <elsewhere>
       When a <kind> source of "nowhere" is tried
       Then it is refused
-      When a source of dead letters for "nowhere" is tried
+      When a partitioned source of dead letters for "nowhere" is tried
       Then it is refused
-      When the queue is changed to forward to "nowhere"
+      When the queue is updated to forward to "nowhere"
       Then it is refused
       When 4 messages without key are sent
       And everything is received and completed

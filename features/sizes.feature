@@ -8,7 +8,7 @@ Feature: Entity sizes
     @SIZE-01 @SIZE-04
     Scenario Outline: A partitioned queue is as large as all its partitions
       Given a partitioned queue of <size> GB
-      Then its greatest size is described as <size> GB for each partition
+      Then it is described with <size> GB for each partition
 
       Examples:
         | size |
@@ -21,7 +21,7 @@ Feature: Entity sizes
     @SIZE-01 @SIZE-06
     Scenario Outline: A regular queue is as large as it is created
       Given a regular queue of <size> GB
-      Then its greatest size is described as <size> GB
+      Then it is described with <size> GB
 
       Examples:
         | size |
@@ -35,7 +35,7 @@ Feature: Entity sizes
     Scenario Outline: There are no other sizes
       Given an empty namespace
       When a <kind> queue of <size> GB is requested
-      Then it is refused, or has one of the sizes of the tier
+      Then it is refused, or the queue has a size of a <kind> one in the tier
 
       Examples:
         | kind        | size |
@@ -47,19 +47,19 @@ Feature: Entity sizes
     @SIZE-03 @SIZE-04
     Scenario: A partitioned queue without a size has 1 GB for each partition
       Given a partitioned queue
-      Then its greatest size is described as 1 GB for each partition
+      Then it is described with 1 GB for each partition
 
     @SIZE-03
     Scenario: A regular queue without a size has 1 GB
       Given a regular queue
-      Then its greatest size is described as 1 GB
+      Then it is described with 1 GB
 
     @SIZE-16
     Scenario Outline: The size of a partitioned queue changes
       Given a partitioned queue of 1 GB
-      When its size is updated to <size> GB
+      When it is updated to have <size> GB
       Then it is accepted
-      And its greatest size is described as <size> GB, or as that of all partitions
+      And it is described with <size> GB, or that of all partitions
 
       Examples:
         | size |
@@ -69,9 +69,9 @@ Feature: Entity sizes
     @SIZE-16
     Scenario Outline: The size of a regular queue changes
       Given a regular queue of 2 GB
-      When its size is updated to <size> GB
+      When it is updated to have <size> GB
       Then it is accepted
-      And its greatest size is described as <size> GB
+      And it is described with <size> GB
 
       Examples:
         | size |
@@ -81,16 +81,16 @@ Feature: Entity sizes
     @SIZE-16
     Scenario: The size of a topic changes
       Given a regular topic of 1 GB
-      When the topic's size is updated to 2 GB
+      When the topic is updated to have 2 GB
       Then it is accepted
-      And the topic's greatest size is described as 2 GB
+      And the topic is described with 2 GB
 
     @SIZE-17
     Scenario Outline: A size that cannot be changed stays
       Given a regular queue of 2 GB
-      When its size is updated to <size> GB
+      When it is updated to have <size> GB
       Then it is refused
-      And its greatest size is described as 2 GB
+      And it is described with 2 GB
 
       Examples:
         | size |
@@ -159,7 +159,7 @@ Feature: Entity sizes
       And a transaction
       When more messages with PartitionKey "a" than there is room for are sent in the transaction
       Then it, or the transaction's commit, is refused because the quota is exceeded
-      When the transaction is rolled back, unless it has ended
+      When the transaction is rolled back, if it can be
       And everything is received and completed
       Then exactly 0 messages were received
 
@@ -237,7 +237,7 @@ Feature: Entity sizes
     Scenario: A full queue is available
       Given a regular queue
       And messages without key have filled the queue
-      Then in the end its availability is available
+      Then in the end it is described as available
 
     @SIZE-12
     Scenario: A queue that was emptied has room again
@@ -331,7 +331,7 @@ Feature: Entity sizes
       Given a partitioned queue of 1 GB
       When <refused>
       Then 8 large messages with PartitionKey "a" have room
-      And in the end its message count is 8
+      And in the end it is described with 8 messages
       When everything is received and completed
       Then exactly 8 messages were received
 
@@ -346,9 +346,9 @@ Feature: Entity sizes
       Given a partitioned queue of 1 GB
       And a transaction
       When <refused> in the transaction
-      And the transaction is rolled back, unless it has ended
+      And the transaction is rolled back, if it can be
       Then 8 large messages with PartitionKey "a" have room
-      And in the end its message count is 8
+      And in the end it is described with 8 messages
 
       Examples:
         | refused                                                                       |
@@ -378,7 +378,7 @@ Feature: Entity sizes
       And 12 large messages with SessionId "a" are refused
       And the queue is active again
       Then 8 large messages with SessionId "a" have room
-      And in the end its message count is 8
+      And in the end it is described with 8 messages
 
       Examples:
         | kind        |
@@ -392,7 +392,7 @@ Feature: Entity sizes
       And 12 large messages with PartitionKey "a" are refused
       And the queue is active again
       Then 8 large messages with PartitionKey "a" have room
-      And in the end its message count is 8
+      And in the end it is described with 8 messages
 
     @SIZE-07 @MGMT-20
     Scenario: What is refused in an outage takes no room after it
@@ -401,7 +401,7 @@ Feature: Entity sizes
       And 12 large messages with PartitionKey "a" are refused
       And every partition is up again
       Then 8 large messages with PartitionKey "a" have room
-      And in the end its message count is 8
+      And in the end it is described with 8 messages
 
     @SIZE-07 @DLQ-07
     Scenario: What a dead-letter queue refuses takes no room in its queue

@@ -60,7 +60,12 @@ Feature: Deletion and disabling of topics and subscriptions
       Given a partitioned topic
       And subscription "one"
       And a message without key was sent
-      When a message of subscription "one" is received, and the topic made anew
+      When receivers turn to subscription "one"
+      And a message is received and kept
+      And the topic is deleted
+      And the topic is created again as a partitioned topic
+      And subscription "one" is created again
+      And the message kept is completed
       Then it is refused
 
     @MGMT-15
@@ -174,7 +179,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And subscription "one" is deleted
       And subscription "one" is created again
       Then a receive among its dead letters finds nothing
-      And in the end its message count is 0
+      And in the end it is described with 0 messages
 
       Examples:
         | kind        |
@@ -202,14 +207,14 @@ Feature: Deletion and disabling of topics and subscriptions
       And subscription "one"
       And one of its partitions is down
       When receivers turn to subscription "one"
-      And its locks are updated to 5 seconds
+      And it is updated to have locks of 5 seconds
       Then it is accepted or refused
 
     @MGMT-18
     Scenario: In an outage an update of a topic may fail
       Given a partitioned topic
       And one of its partitions is down
-      When the topic's time to live is updated to 5 seconds
+      When the topic is updated to have a time to live of 5 seconds
       Then it is accepted or refused
 
     @MGMT-19
@@ -219,7 +224,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And 64 messages without key were sent
       And one of its partitions is down
       When <what> is deleted
-      And that partition of the topic is up again
+      And the partition is up again, if it is still there
       And <what> is deleted
       Then it is accepted, or refused because it is not found
 
@@ -235,7 +240,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And 64 messages without key were sent
       And one of its partitions is down
       When the topic is deleted
-      And that partition of the topic is up again
+      And the partition is up again, if it is still there
       And the topic is deleted
       And the topic is created again as a partitioned topic
       Then the list of subscriptions names none
@@ -250,9 +255,9 @@ Feature: Deletion and disabling of topics and subscriptions
       And 64 messages without key were sent
       And one of its partitions is down
       When receivers turn to subscription "one"
-      And its locks are updated to 5 seconds
-      And that partition of the topic is up again
-      And its locks are updated to 5 seconds
+      And it is updated to have locks of 5 seconds
+      And the partition is up again, if it is still there
+      And it is updated to have locks of 5 seconds
       And all messages are received and kept
       And 5 seconds pass
       And everything is received and completed
@@ -263,19 +268,19 @@ Feature: Deletion and disabling of topics and subscriptions
       Given a partitioned topic
       And subscription "one"
       And one of its partitions is down
-      Then in the end the topic's availability is limited
+      Then in the end the topic is described as limited
       When receivers turn to subscription "one"
-      Then in the end its availability is limited
+      Then in the end it is described as limited
 
     @MGMT-22
     Scenario: After an outage a topic and its subscriptions are not limited any more
       Given a partitioned topic
       And subscription "one"
-      Then in the end the topic's availability is available
+      Then in the end the topic is described as available
       When every partition is down for a while
-      Then in the end the topic's availability is available
+      Then in the end the topic is described as available
       When receivers turn to subscription "one"
-      Then in the end its availability is available
+      Then in the end it is described as available
 
   Rule: A topic can be closed to senders, a subscription to receivers
 

@@ -16,7 +16,7 @@ Feature: Topic management
 
     @MGMT-03
     Scenario: A topic that leaves the option out is not partitioned
-      Given a topic that is created without the option
+      Given a topic without the option
       Then the topic is described as regular
 
     @MGMT-06
@@ -50,7 +50,7 @@ Feature: Topic management
     @SIZE-01 @SIZE-04
     Scenario Outline: A partitioned topic is as large as all its partitions
       Given a partitioned topic of <size> GB
-      Then the topic's greatest size is described as <size> GB for each partition
+      Then the topic is described with <size> GB for each partition
 
       Examples:
         | size |
@@ -60,7 +60,7 @@ Feature: Topic management
     @SIZE-01 @SIZE-06
     Scenario Outline: A regular topic is as large as it is created
       Given a regular topic of <size> GB
-      Then the topic's greatest size is described as <size> GB
+      Then the topic is described with <size> GB
 
       Examples:
         | size |
@@ -71,7 +71,7 @@ Feature: Topic management
     Scenario Outline: A topic has no other size in Standard
       Given an empty namespace
       When a <kind> topic of <size> GB is created
-      Then it is refused, or the <kind> topic has a tier's size
+      Then it is refused, or the topic has a size of a <kind> one in the tier
 
       Examples:
         | kind        | size |
@@ -81,17 +81,17 @@ Feature: Topic management
     @SIZE-03 @SIZE-04
     Scenario: A partitioned topic without a size has 1 GB for each partition
       Given a partitioned topic
-      Then the topic's greatest size is described as 1 GB for each partition
+      Then the topic is described with 1 GB for each partition
 
     @SIZE-03
     Scenario: A regular topic without a size has 1 GB
       Given a regular topic
-      Then the topic's greatest size is described as 1 GB
+      Then the topic is described with 1 GB
 
     @PREM-07 @PREM-10
     Scenario Outline: A topic is as large as it is created, and not many times as large
       Given a regular topic of <size> GB
-      Then the topic's greatest size is described as <size> GB
+      Then the topic is described with <size> GB
 
       Examples:
         | size |
@@ -102,7 +102,7 @@ Feature: Topic management
     Scenario Outline: A topic has no other size in Premium
       Given an empty namespace
       When a regular topic of <size> GB is created
-      Then it is refused, or the regular topic has a tier's size
+      Then it is refused, or the topic has a size of a regular one in the tier
 
       Examples:
         | size |
@@ -112,7 +112,7 @@ Feature: Topic management
     @PREM-09
     Scenario: A topic without a size has 1 GB in Premium
       Given a regular topic
-      Then the topic's greatest size is described as 1 GB
+      Then the topic is described with 1 GB
 
     @MGMT-11
     Scenario Outline: A topic's duplicate detection and its window are reported
@@ -173,7 +173,7 @@ Feature: Topic management
     Scenario Outline: No topic gets the name of a queue
       Given a <kind> queue
       And 4 messages with PartitionKey "a" were sent
-      When a topic of the queue's name is created
+      When a topic named "orders" is created
       Then it is refused because it exists already
       When everything is received and completed
       Then exactly 4 messages were received
@@ -187,7 +187,7 @@ Feature: Topic management
     Scenario Outline: No queue gets the name of a topic
       Given a <kind> topic
       And subscription "one"
-      When a queue under the topic's name, <kind>, is created
+      When a <kind> queue named "news" is created
       Then it is refused because it exists already
       And the list of subscriptions names one
 
@@ -253,21 +253,21 @@ Feature: Topic management
     @MGMT-16
     Scenario: A list of topics names every topic once
       Given a partitioned topic
-      And a second topic, regular
-      And a queue beside it, partitioned
+      And another regular topic
+      And another partitioned queue
       And subscription "one"
       Then the list of topics names news and events
 
     @MGMT-16
     Scenario: A list of topics names every partitioned topic
       Given a partitioned topic
-      And a second topic, partitioned
+      And another partitioned topic
       Then the list of topics names news and events
 
     @MGMT-16
     Scenario: A list of topics does not name what was deleted
       Given a regular topic
-      And a second topic, regular
+      And another regular topic
       And the topic was deleted
       Then the list of topics names events
 
@@ -313,9 +313,9 @@ Feature: Topic management
       And 64 messages without key were sent
       When receivers turn to subscription "one"
       And a message is received and deleted
-      Then in the end its message count is 63
+      Then in the end it is described with 63 messages
       When receivers turn to subscription "two"
-      Then in the end its message count is 64
+      Then in the end it is described with 64 messages
 
   Rule: Some settings of topics and subscriptions are fixed, others can be changed
 
@@ -382,7 +382,7 @@ Feature: Topic management
       And subscription "two"
       And a message without key was sent
       When receivers turn to subscription "one"
-      And its locks are updated to 5 seconds
+      And it is updated to have locks of 5 seconds
       Then it is accepted
       And it is described with locks of 5 seconds
       When a message is received and kept
@@ -403,7 +403,7 @@ Feature: Topic management
       And subscription "one" with 5 deliveries
       And subscription "two" with 5 deliveries
       When receivers turn to subscription "one"
-      And its greatest delivery count is updated to 2
+      And it is updated to have 2 deliveries
       And senders turn to the topic
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
@@ -426,7 +426,7 @@ Feature: Topic management
       And subscription "one"
       And 64 messages without key were sent
       When receivers turn to subscription "one"
-      And its locks are updated to 5 seconds
+      And it is updated to have locks of 5 seconds
       Then it is accepted
       When all messages are received and kept
       And 5 seconds pass
@@ -440,7 +440,7 @@ Feature: Topic management
       And subscription "two" with a time to live of 60 seconds
       And a message with MessageId "early" was sent
       When receivers turn to subscription "one"
-      And its time to live is updated to 5 seconds
+      And it is updated to have a time to live of 5 seconds
       Then it is accepted
       When senders turn to the topic
       And a message with MessageId "late" is sent
@@ -476,7 +476,7 @@ Feature: Topic management
       Given a <kind> topic with a time to live of 60 seconds
       And subscription "one"
       And a message with MessageId "early" was sent
-      When the topic's time to live is updated to 5 seconds
+      When the topic is updated to have a time to live of 5 seconds
       Then it is accepted
       And the topic is described with a time to live of 5 seconds
       When a message with MessageId "late" is sent
@@ -495,9 +495,9 @@ Feature: Topic management
     Scenario Outline: A subscription that forwards still does after an update of something else
       Given a <kind> destination "end"
       And a <kind> topic
-      And subscription "one" forwards to "end"
+      And subscription "one" that forwards to "end"
       When receivers turn to subscription "one"
-      And its locks are updated to 20 seconds
+      And it is updated to have locks of 20 seconds
       Then it is accepted
       When senders turn to the topic
       And 8 messages with PartitionKey "a" are sent
@@ -517,7 +517,7 @@ Feature: Topic management
       And subscription "one"
       And subscription "two"
       When receivers turn to subscription "one"
-      And the queue is changed to forward to "end"
+      And the queue is updated to forward to "end"
       Then it is accepted
       When senders turn to the topic
       And 8 messages with PartitionKey "a" are sent

@@ -167,7 +167,7 @@ Feature: Topics and subscriptions
     @TOPIC-19
     Scenario Outline: There is no subscription without a topic
       Given a <kind> topic
-      When a subscription of a topic that does not exist is created
+      When subscription "one" of topic "nowhere" is created
       Then it is refused because it is not found
 
       Examples:
@@ -201,7 +201,7 @@ Feature: Topics and subscriptions
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "one"
       And one message is received and abandoned
-      And its locks are updated to 20 seconds
+      And it is updated to have locks of 20 seconds
       And a message is received and kept
       And 20 seconds pass
       And everything is received and completed
@@ -638,7 +638,7 @@ Feature: Topics and subscriptions
       And a message with PartitionKey "a" was sent in the transaction
       When 2 messages <carried> are sent at once in the transaction
       Then it is refused as an invalid operation
-      When the transaction is rolled back, unless it has ended
+      When the transaction is rolled back, if it can be
       And receivers turn to subscription "one"
       Then a receive finds nothing
 
@@ -724,14 +724,14 @@ Feature: Topics and subscriptions
       Given a topic
       When a subscription with a name of 51 characters is created
       Then it is refused
-      When a message is requested from the subscription with 51 characters
+      When a message is requested from the subscription with a name of 51 characters
       Then it is refused because it is not found
 
     @TOPIC-21
     Scenario: Two names that differ in their case are one
       Given a topic
       And subscription "one"
-      When a subscription "ONE" is tried
+      When subscription "ONE" is created
       Then it is refused because it exists already
       When a message without key is sent
       And receivers turn to subscription "one"

@@ -83,11 +83,11 @@ Feature: Property and body values in transit
     @LIFE-01
     Scenario Outline: A body arrives with all its letters
       Given a <kind> queue
-      And the text "żółć 日本 🚌 % & < ; '" was sent as a body
-      And a text of 70000 characters was sent as a body
-      And a text of 300 characters was sent as a body
-      And the text " a  b " was sent as a body
-      And a text of several lines was sent as a body
+      And a message with the body "żółć 日本 🚌 % & < ; '" was sent
+      And a message with a body of 70000 characters was sent
+      And a message with a body of 300 characters was sent
+      And a message with the body " a  b " was sent
+      And a message with a body of several lines was sent
       When everything is received and completed
       Then exactly 5 messages were received
       And each has the body that was sent

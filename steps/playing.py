@@ -12,6 +12,7 @@ from busproof.steps.definitions.any_command import Asking
 from busproof.steps.stage import verdict_on
 from busproof.steps.waiting import lets_time_pass
 from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Outcome
 
 __all__ = ["Definition", "Player"]
 
@@ -134,6 +135,7 @@ class _Values:
             begins: dict[str, Callable[[], object]] = {
                 "views": list[MessageView],
                 "past": list[object],
+                "scheduled": list[Outcome],
                 "asking": lambda: Asking(self._bus),
             }
             self.known[name] = begins[name]()

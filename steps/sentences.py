@@ -13,13 +13,28 @@ import pytest
 from pytest_bdd import parsers
 
 from busproof import vocabulary as v
+from busproof.steps.wording import LETTER, Properties, seconds
 
-__all__ = ["KIND", "WORDS", "entity_path", "sentence", "transaction_of"]
+__all__ = [
+    "ENTITY",
+    "KIND",
+    "OTHER",
+    "SOURCE",
+    "TOPIC",
+    "WORDS",
+    "Delay",
+    "Terms",
+    "entity_path",
+    "name_in",
+    "sentence",
+    "transaction_of",
+]
 
 OTHER: Final = "c2"
 """The second connection of a scenario; the first one is `c1`."""
 TOPIC: Final = "news"
-"""The topic of a scenario."""
+SOURCE: Final = "source"
+"""The topic of a scenario, and the queue that forwards."""
 KIND: Final = r"(?P<kind>partitioned|regular)"
 """The kind of a queue or topic, in a regular expression."""
 
@@ -45,6 +60,44 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() else 1
 
 
+@attrs.frozen
+class Terms:
+    """How long a message lives, and how long its sender waits, in microseconds."""
+
+    life: int | None = None
+    timeout: int = v.DEFAULT_TIMEOUT
+
+
+def _terms(text: str) -> Terms:
+    duration = seconds(_only_number(text))
+    return Terms(timeout=duration) if "timeout" in text else Terms(life=duration)
+
+
+@attrs.frozen
+class Delay:
+    """When a scheduled message is due, and how long it lives then, in microseconds."""
+
+    delay: int
+    life: int | None = None
+
+
+def _delay(text: str) -> Delay:
+    if text == "for a minute ago":
+        return Delay(seconds(-60))
+    numbers = [seconds(int(number)) for number in re.findall(r"\d+", text)]
+    return Delay(*numbers)
+
+
+def _keys(text: str) -> list[Properties]:
+    """Return the keys that a text names, or as many as it says."""
+    name, _, _ = text.partition(" ")
+    quoted = re.findall(r'"([^"]+)"', text)
+    if quoted:
+        return [Properties({name: key}) for key in quoted]
+    number, _, name = text.partition(" ")
+    return [Properties({name.removesuffix("s"): f"k{key}"}) for key in range(int(number))]
+
+
 def _only_number(text: str) -> int:
     """Return the number that stands in a text."""
     return int(re.sub(r"\D", "", text))
@@ -52,7 +105,7 @@ def _only_number(text: str) -> int:
 
 def _quoted(text: str) -> str:
     """Return the text in quotation marks."""
-    return text.partition('"')[2].removesuffix('"')
+    return text.split('"')[1]
 
 
 def _below(text: str) -> str:
@@ -86,7 +139,14 @@ FOUND: Final[dict[str, tuple[type[v.Outcome], ...]]] = {
 """What a receive may be answered with."""
 
 _REASON: Final = "|".join(REASONS)
-_ENTITY: Final = r'it|the queue|the source|the topic|subscription "[^"]+"|"[^"]+"'
+ENTITY: Final = r'it|the queue|the source|the topic|subscription "[^"]+"|"[^"]+"'
+"""An entity in a sentence: the one in use, the topic, a subscription, or a queue by its name."""
+STATUSES: Final = {
+    "disabled": v.EntityStatus.DISABLED,
+    "disabled for senders": v.EntityStatus.SEND_DISABLED,
+    "disabled for receivers": v.EntityStatus.RECEIVE_DISABLED,
+    "active again": v.EntityStatus.ACTIVE,
+}
 
 WORDS: Final = {
     "Tense": Word("is|are|was|were", "{is or was}", lambda text: text in ("was", "were")),
@@ -106,6 +166,39 @@ WORDS: Final = {
     "OrRefusal": Word(
         f" or refused|, or refused (?:{_REASON})", ", or refused[ because {reason}]", _errors
     ),
+    "To": Word(
+        r' to (?:the other one|its dead letters|"[^"]+"|a name of \d+ characters)',
+        " to {place}",
+        lambda text: text.removeprefix("to "),
+    ),
+    "Terms": Word(
+        r" that lives? for \d+ seconds| with a timeout of \d+ seconds?",
+        "[ that lives for {number} seconds][ with a timeout of {number} seconds]",
+        _terms,
+    ),
+    "Delay": Word(
+        r"in \d+ seconds(?:, to live for \d+ seconds)?|for a minute ago",
+        "in {number} seconds[, to live for {number} seconds]",
+        _delay,
+    ),
+    "Keys": Word(
+        r'\w+ "[^"]+"(?:, "[^"]+")* and "[^"]+"|\d+ \w+',
+        '{PartitionKey "a", "b" and "c" or 110 SessionIds}',
+        _keys,
+    ),
+    "Down": Word(
+        r"every partition|its only store|one of its partitions|\d+ partitions"
+        r"|the partition that took (?:it|the first message)",
+        "{every partition or {number} partitions or one of its partitions or its only store "
+        "or the partition that took it or the partition that took the first message}",
+    ),
+    "GoesDown": Word("is|are|goes|go", "{is or goes}"),
+    "ForAWhile": Word(" for a while", " for a while"),
+    "From": Word(
+        r' from (?:subscription "[^"]+"|the subscription with a name of \d+ characters)',
+        ' from subscription "{name}"',
+    ),
+    "Place": Word("first|second", "{first or second}", ("first", "second").index),
     "OrIfRefused": Word(
         r", or \d+ if it was refused", ", or {number} if it was refused", _only_number
     ),
@@ -116,7 +209,9 @@ WORDS: Final = {
         "{it or one of them or exactly one of them or each of them or number {number} of them "
         "or the message shown}",
     ),
-    "Entity": Word(_ENTITY, "{entity}"),
+    "Entity": Word(ENTITY, "{entity}"),
+    "AskedTo": Word(" requested to be", " requested to be"),
+    "Status": Word("|".join(STATUSES), f"{{{' or '.join(STATUSES)}}}", STATUSES.__getitem__),
 }
 """The words that sentences share, by the names that stand in braces."""
 
@@ -126,6 +221,14 @@ def sentence(pattern: str) -> parsers.cfparse:
     return parsers.cfparse(pattern, extra_types=WORDS)
 
 
+def name_in(text: str) -> str:
+    """Return the name that a text has in quotation marks, or one of as many characters as it says.
+
+    Such a long name is given for its length only.
+    """
+    return _quoted(text) if '"' in text else LETTER * _only_number(text)
+
+
 def transaction_of(request: pytest.FixtureRequest, within: object) -> str | None:
     """Return the transaction of the scenario if a step is about it."""
     return str(request.getfixturevalue("transaction")) if within else None
@@ -133,8 +236,8 @@ def transaction_of(request: pytest.FixtureRequest, within: object) -> str | None
 
 def entity_path(request: pytest.FixtureRequest, entity: str) -> str:
     """Return the path of an entity: of the one in use, the topic, a subscription or any queue."""
-    if entity == "the topic":
-        return TOPIC
+    if entity in ("the topic", "the source"):
+        return TOPIC if entity == "the topic" else SOURCE
     if match := re.fullmatch(r'(subscription )?"([^"]+)"', entity):
         return v.subscription_path(TOPIC, match[2]) if match[1] else match[2]
     return str(request.getfixturevalue("queue"))

@@ -13,6 +13,7 @@ from busproof.steps.bus import Bus
 
 __all__ = [
     "Properties",
+    "changes",
     "properties",
     "queue_settings",
     "seconds",
@@ -24,9 +25,23 @@ __all__ = [
 PROPERTY: Final = re.compile(
     rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own
         |of[ ](?P<length>\d+)[ ]characters)
-    |property[ ](?P<own>[-.\w]+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))""",
+    |property[ ](?P<own>[-.\w]+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))
+    |(?P<many>\d+)[ ]propert(?:y|ies)[ ]of[ ](?P<bytes>\d+)[ ]bytes(?:[ ]each)?
+    |the[ ]body[ ]"(?P<body>[^"]*)"
+    |a[ ]body[ ](?P<sized>of[ ]\d+[ ](?:bytes|KB|MB|characters)|of[ ]several[ ]lines
+        |larger[ ]than[ ]the[ ]tier[ ]takes)""",
     re.VERBOSE,
 )
+UNITS: Final = {"bytes": 1, "KB": 1024, "MB": 1024 * 1024}
+TOO_LARGE: Final = {
+    v.Tier.BASIC: 256 * 1024 + 1,
+    v.Tier.STANDARD: 256 * 1024 + 1,
+    v.Tier.PREMIUM: 100 * 1024 * 1024 + 1,
+}
+"""LIMIT-02, LIMIT-04: size of a body that each tier refuses, in bytes."""
+LINES: Final = "a\tb\n\nc\r\nd\n"
+"""A text of several lines, with a tab."""
+LETTER: Final = "x"
 
 
 @attrs.frozen
@@ -35,15 +50,33 @@ class Properties:
 
     values: dict[str, str | None]
     own: dict[str, v.PropertyValue] = attrs.field(factory=dict)
+    body: str | None = None
+    sized: str | None = None
+    """How large the body is, in the words of the feature."""
 
     def message(self, bus: Bus) -> v.Message:
         """Return a new message with these properties."""
-        message = bus.message()
+        message = self._with_body(bus.message(), bus.profile.tier)
         unique = f"own-{message.body}"
         values: dict[str, Any] = {
             PROPERTIES[name]: unique if text is None else text for name, text in self.values.items()
         }
         return attrs.evolve(message, properties=self.own, **values)
+
+    def _with_body(self, message: v.Message, tier: v.Tier) -> v.Message:
+        if self.body is not None:
+            return attrs.evolve(message, body=self.body)
+        match (self.sized or "").split():
+            case ["of", "several", "lines"]:
+                return attrs.evolve(message, body=LINES)
+            case ["larger", *_]:
+                return attrs.evolve(message, size=TOO_LARGE[tier])
+            case ["of", number, "characters"]:
+                return attrs.evolve(message, body=message.body.ljust(int(number), LETTER))
+            case ["of", number, unit]:
+                size = int(number) * UNITS[unit]
+                return attrs.evolve(message, size=size, stands_in=unit == "MB")
+        return message
 
     @property
     def session_id(self) -> str | None:
@@ -64,6 +97,8 @@ class Properties:
 def properties(text: str) -> Properties:
     """Parse `SessionId "a" and MessageId of 9 characters`, `property size 5`, or `without key`.
 
+    A body may be described, too: `a body of 100 KB`, `a body larger than the tier takes`.
+
     Raises:
         ValueError: the text is not such a wording.
     """
@@ -75,9 +110,14 @@ def properties(text: str) -> Properties:
     matches = [match for match in parsed if match is not None]
     values = {match["name"]: _text(match) for match in matches if match["name"]}
     own = {match["own"]: _value(match) for match in matches if match["own"]}
-    if len(values) + len(own) < len(parsed):
+    bodies = [match for match in matches if match["sized"] or match["body"] is not None]
+    many = [match for match in matches if match["many"]]
+    if len(values) + len(own) + len(bodies) + len(many) < len(parsed) or len(bodies) > 1:
         raise ValueError(f"{text!r} names a property twice, and a message has each once")
-    return Properties(values, own)
+    for match in many:
+        own |= {f"p{place}": LETTER * int(match["bytes"]) for place in range(int(match["many"]))}
+    body = bodies[0] if bodies else None
+    return Properties(values, own, body and body["body"], body and body["sized"])
 
 
 def _text(match: re.Match[str]) -> str | None:
@@ -131,6 +171,20 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
     "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},
     "with a time to live of # seconds": lambda number: {"time_to_live": seconds(number)},
     "that dead-letters expired messages": lambda _: {"dead_letter_expired": True},
+    "without the option": lambda _: {"partitioned": None},
+}
+FORWARDS: Final = {
+    "that forwards to": "forward_to",
+    "that forwards its dead letters to": "forward_dead_letters_to",
+}
+CHANGES: Final[dict[str, dict[str, Any]]] = {
+    "be partitioned": {"partitioned": True},
+    "be regular": {"partitioned": False},
+    "require sessions": {"requires_session": True},
+    "require no sessions": {"requires_session": False},
+    "detect duplicates": {"duplicate_detection": True},
+    "detect no duplicates": {"duplicate_detection": False},
+    "forward no more": {"forward_to": ""},
 }
 
 
@@ -142,9 +196,8 @@ def queue_settings(
     Raises:
         ValueError: the text is not such a wording.
     """
-    settings = _settings(traits)
-    partitioned = kind == "partitioned"
-    return v.CreateQueue(queue=queue, partitioned=partitioned, forward_to=forward_to, **settings)
+    settings = {"partitioned": kind == "partitioned", "forward_to": forward_to}
+    return v.CreateQueue(queue=queue, **{**settings, **_settings(traits)})
 
 
 def topic_settings(topic: str, kind: str, traits: str) -> v.CreateTopic:
@@ -153,7 +206,8 @@ def topic_settings(topic: str, kind: str, traits: str) -> v.CreateTopic:
     Raises:
         ValueError: the text is not such a wording.
     """
-    return v.CreateTopic(topic=topic, partitioned=kind == "partitioned", **_settings(traits))
+    settings = {"partitioned": kind == "partitioned"}
+    return v.CreateTopic(topic=topic, **{**settings, **_settings(traits)})
 
 
 def subscription_settings(topic: str, name: str, traits: str) -> v.CreateSubscription:
@@ -168,6 +222,10 @@ def subscription_settings(topic: str, name: str, traits: str) -> v.CreateSubscri
 def _settings(traits: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for trait in traits.split(" and ") if traits else ():
+        words, _, name = trait.partition(' "')
+        if words in FORWARDS:
+            settings[FORWARDS[words]] = name.removesuffix('"')
+            continue
         number = re.search(r"\d+", trait)
         wording = re.sub(r"\d+", "#", trait)
         if wording not in TRAITS:
@@ -176,3 +234,23 @@ def _settings(traits: str) -> dict[str, Any]:
             )
         settings |= TRAITS[wording](int(number[0]) if number else 0)
     return settings
+
+
+def changes(text: str) -> dict[str, Any]:
+    """Parse what an entity is updated to: `have locks of 5 seconds and to require sessions`.
+
+    Raises:
+        ValueError: the text is not such a wording.
+    """
+    changed: dict[str, Any] = {}
+    for change in text.split(" and to "):
+        verb, _, what = change.partition(" ")
+        if change in CHANGES:
+            changed |= CHANGES[change]
+        elif what.startswith("to "):
+            changed["forward_to"] = what.removeprefix("to ").strip('"')
+        elif verb == "have":
+            changed |= _settings(f"of {what}" if what.endswith(" GB") else f"with {what}")
+        else:
+            raise ValueError(f"{change!r} is not a change of an entity: {', '.join(CHANGES)}")
+    return changed

@@ -2,12 +2,15 @@
 
 from typing import Final
 
-from pytest_bdd import given, parsers, then, when
+import attrs
+import pytest
+from pytest_bdd import parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.setup import OTHER
+from busproof.steps.sentences import Terms, sentence, transaction_of
 from busproof.steps.wording import Properties
 
 KB: Final = 1024
@@ -26,32 +29,32 @@ def _alike(bus: Bus, number: int, carried: Properties) -> list[v.Message]:
     return [carried.message(bus) for _ in range(number)]
 
 
-@given(parsers.parse("{number:d} messages {carried} were sent at once"), converters=READ)
-def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send a batch; it must be accepted."""
-    bus.expect(_batch(bus, queue, _alike(bus, number, carried)), v.Done)
-
-
-@when(
-    parsers.parse("{number:d} messages {carried} are sent at once"),
+@step(
+    sentence(
+        "{number:d} messages {carried} {must:Tense} sent at once{within:Within?}{terms:Terms?}"
+    ),
     converters=READ,
     target_fixture="outcome",
 )
-def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> v.Outcome:
-    """Try to send a batch."""
-    return _batch(bus, queue, _alike(bus, number, carried))
-
-
-@when(
-    parsers.parse("{number:d} messages {carried} are sent at once in the transaction"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_at_once_within(
-    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
+def sends_at_once(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    number: int,
+    carried: Properties,
+    must: bool,
+    within: str | None,
+    terms: Terms | None,
 ) -> v.Outcome:
-    """Try to send a batch in the transaction."""
-    return _batch(bus, queue, _alike(bus, number, carried), transaction)
+    """Send a batch; a batch that was sent must have been accepted."""
+    life = terms.life if terms else None
+    messages = [
+        attrs.evolve(message, time_to_live=life) for message in _alike(bus, number, carried)
+    ]
+    queue = str(request.getfixturevalue("queue"))
+    outcome = _batch(bus, queue, messages, transaction_of(request, within))
+    if must:
+        bus.expect(outcome, v.Done)
+    return outcome
 
 
 @when(
@@ -62,21 +65,6 @@ def sends_at_once_within(
 def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> v.Outcome:
     """Try to send a batch of two different messages."""
     return _batch(bus, queue, [first.message(bus), second.message(bus)])
-
-
-@when(
-    parsers.parse("a batch of {number:d} messages of {size:d} {unit} each is sent"),
-    target_fixture="outcome",
-)
-def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> v.Outcome:
-    """Try to send a batch of messages of a given size that share a partition key."""
-    size_in_bytes = size * {"KB": KB, "MB": MB}[unit]
-    stands_in = unit == "MB"
-    messages = [
-        bus.message(partition_key="a", size=size_in_bytes, stands_in=stands_in)
-        for _ in range(number)
-    ]
-    return _batch(bus, queue, messages)
 
 
 @when(parsers.parse("up to {number:d} messages are requested at once"), target_fixture="outcome")
@@ -239,10 +227,3 @@ def all_or_none(bus: Bus, queue: str, number: int, outcome: v.Outcome) -> None:
     """Check that all messages of an accepted batch, or none of a refused one, are received."""
     expected = 0 if isinstance(outcome, v.Refused) else number
     assert len(bus.received(queue)) == expected, outcome
-
-
-@when("a batch is sent whose last message has too long a key", target_fixture="outcome")
-def sends_one_too_long(bus: Bus, queue: str) -> v.Outcome:
-    """Try to send a batch whose last MessageId exceeds 128 characters."""
-    alike = [bus.message(partition_key="a") for _ in range(2)]
-    return _batch(bus, queue, [*alike, bus.message(partition_key="a", message_id="x" * 129)])

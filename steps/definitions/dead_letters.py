@@ -5,9 +5,8 @@ from pytest_bdd import given, parsers, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
-from busproof.steps.definitions.sending import READ
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, seconds
+from busproof.steps.wording import seconds
 
 REASON = "unreadable"
 
@@ -23,13 +22,6 @@ def _received(bus: Bus, queue: str) -> v.MessageView:
 def dead_letter_it(bus: Bus, queue: str, view: v.MessageView, reason: str = REASON) -> v.Outcome:
     """Try to dead-letter a locked message."""
     return bus.do(v.DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
-
-
-@when("receivers turn to its dead letters", target_fixture="queue")
-def turn_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
-    """Use the dead-letter queue in the next steps, and forget the messages received before."""
-    views.clear()
-    return queue + v.DEAD_LETTERS
 
 
 def _abandon(bus: Bus, queue: str) -> None:
@@ -193,31 +185,6 @@ def tries_dead_letters(bus: Bus, queue: str, views: list[v.MessageView]) -> None
     outcome = bus.do(v.Receive(queue=queue + v.DEAD_LETTERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, v.Received):
         views.append(outcome.message)
-
-
-@when(
-    parsers.parse("a message {carried} is sent to its dead-letter queue"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Try to send to a dead-letter queue, which takes no messages from senders."""
-    bus.need(v.Capability.DEAD_LETTER)
-    return bus.do(v.Send(queue=queue + v.DEAD_LETTERS, message=carried.message(bus)))
-
-
-@when(
-    parsers.parse("a message {carried} is sent to its dead-letter queue in the transaction"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_to_dead_letters_within(
-    bus: Bus, queue: str, carried: Properties, transaction: str
-) -> v.Outcome:
-    """Try to send to a dead-letter queue in the transaction."""
-    bus.need(v.Capability.DEAD_LETTER)
-    message = carried.message(bus)
-    return bus.do(v.Send(queue=queue + v.DEAD_LETTERS, message=message, transaction=transaction))
 
 
 @then(parsers.parse('it is a dead letter because of "{reason}"'))

@@ -11,11 +11,11 @@ from pytest_bdd import given, parsers, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_missing_kind
-from busproof.steps.definitions.topics import TOPIC
+from busproof.steps.sentences import KIND, SOURCE
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import queue_settings
 
-SOURCE: Final = "source"
+_SOURCE: Final = rf'a {KIND} source of (?P<dead>dead letters for )?"(?P<name>[^"]+)"'
 
 
 def _create(bus: Bus, settings: v.CreateQueue) -> str:
@@ -32,71 +32,24 @@ def create_destination(bus: Bus, kind: str, name: str, traits: str | None) -> No
     _create(bus, queue_settings(name, kind, traits or ""))
 
 
-@given(
-    parsers.re(r'a (?P<kind>partitioned|regular) source of "(?P<name>[^"]+)"(?: (?P<traits>.+))?'),
-    target_fixture="queue",
-)
-def create_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
-    """Create a queue that forwards; the next steps use it."""
-    return _create(bus, queue_settings(SOURCE, kind, traits or "", forward_to=name))
+@given(parsers.re(rf"{_SOURCE}(?: (?P<traits>.+))?"), target_fixture="queue")
+def create_source(bus: Bus, kind: str, dead: str | None, name: str, traits: str | None) -> str:
+    """Create a queue that forwards its messages or dead letters; the next steps use it."""
+    return _create(bus, _source(kind, dead, name, traits))
 
 
-@when(
-    parsers.re(
-        r'a (?P<kind>partitioned|regular) source of "(?P<name>[^"]+)" is tried(?: (?P<traits>.+))?'
-    ),
-    target_fixture="outcome",
-)
-def tries_source(bus: Bus, kind: str, name: str, traits: str | None) -> v.Outcome:
-    """Try to create a queue that forwards."""
-    return bus.do(queue_settings(SOURCE, kind, traits or "", forward_to=name))
+@when(parsers.re(rf"{_SOURCE} is tried(?: (?P<traits>.+))?"), target_fixture="outcome")
+def tries_source(bus: Bus, kind: str, dead: str | None, name: str, traits: str | None) -> v.Outcome:
+    """Try to create a queue that forwards its messages or dead letters."""
+    return bus.do(_source(kind, dead, name, traits))
 
 
-@when(parsers.parse('the queue is changed to forward to "{name}"'), target_fixture="outcome")
-@when(parsers.parse('the source is changed to forward to "{name}"'), target_fixture="outcome")
-def redirects(bus: Bus, queue: str, name: str) -> v.Outcome:
-    """Try to make the queue forward."""
-    return bus.do(v.UpdateQueue(queue=queue, forward_to=name))
-
-
-@when("the source is changed to forward no more", target_fixture="outcome")
-def ends_forwarding(bus: Bus, queue: str) -> v.Outcome:
-    """Try to stop the queue's forwarding."""
-    return bus.do(v.UpdateQueue(queue=queue, forward_to=""))
-
-
-@given(
-    parsers.re(
-        r'a (?P<kind>partitioned|regular) source of dead letters for "(?P<name>[^"]+)"'
-        r"(?: (?P<traits>.+))?"
-    ),
-    target_fixture="queue",
-)
-def create_burying(bus: Bus, kind: str, name: str, traits: str | None) -> str:
-    """Create a queue that forwards its dead letters; the next steps use it."""
+def _source(kind: str, dead: str | None, name: str, traits: str | None) -> v.CreateQueue:
+    """Return the settings of a queue that forwards to this one."""
+    if dead is None:
+        return queue_settings(SOURCE, kind, traits or "", forward_to=name)
     settings = queue_settings(SOURCE, kind, traits or "")
-    return _create(bus, attrs.evolve(settings, forward_dead_letters_to=name))
-
-
-@when(parsers.parse('a source of dead letters for "{name}" is tried'), target_fixture="outcome")
-def tries_burying(bus: Bus, name: str) -> v.Outcome:
-    """Try to create a queue that forwards its dead letters."""
-    return bus.do(v.CreateQueue(queue=SOURCE, partitioned=True, forward_dead_letters_to=name))
-
-
-@given(parsers.parse('subscription "{name}" whose dead letters go to "{destination}"'))
-def subscribe_burying(bus: Bus, name: str, destination: str) -> None:
-    """Create a subscription that forwards its dead letters."""
-    settings = v.CreateSubscription(
-        topic=TOPIC, subscription=name, forward_dead_letters_to=destination
-    )
-    bus.expect(bus.do(settings), v.Done)
-
-
-@when("senders turn to the source", target_fixture="queue")
-def turn_to_source() -> str:
-    """Use the source in the next steps."""
-    return SOURCE
+    return attrs.evolve(settings, forward_dead_letters_to=name)
 
 
 @given(
@@ -107,20 +60,6 @@ def create_chain(bus: Bus, hops: int, kind: str, name: str) -> str:
     for number in range(1, hops + 1):
         queue = _create(bus, queue_settings(f"hop-{number}", kind, "", forward_to=name))
         name = queue
-    return name
-
-
-@given(parsers.parse('subscription "{name}" forwards to "{destination}"'))
-def subscribe_forwarding(bus: Bus, name: str, destination: str) -> None:
-    """Create a subscription that forwards its messages."""
-    settings = v.CreateSubscription(topic=TOPIC, subscription=name, forward_to=destination)
-    bus.expect(bus.do(settings), v.Done)
-
-
-@when(parsers.parse('receivers turn to "{name}"'), target_fixture="queue")
-def turn_to(views: list[v.MessageView], name: str) -> str:
-    """Use this queue in the next steps, and forget the messages received before."""
-    views.clear()
     return name
 
 

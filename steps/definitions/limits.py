@@ -7,7 +7,6 @@ from pytest_bdd import parsers, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import basic_has_no_topics, refuse_where_missing
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
@@ -24,105 +23,6 @@ KEYS: Final = {
     "PartitionKey": "partition_key",
 }
 LETTER: Final = "x"
-
-
-def _long(bus: Bus, name: str, number: int) -> v.Message:
-    """Return a message with a key of this length."""
-    return bus.message(**{KEYS[name]: LETTER * number})
-
-
-@when(
-    parsers.parse("{number:d} characters are sent as the {name} of a message"),
-    target_fixture="outcome",
-)
-def sends_long(bus: Bus, queue: str, name: str, number: int) -> v.Outcome:
-    """Try to send one message with a key of this length."""
-    return bus.send(v.Send(queue=queue, message=_long(bus, name, number)))
-
-
-@when(
-    parsers.parse("{number:d} characters are scheduled as the {name} of a message"),
-    target_fixture="outcome",
-)
-def schedules_long(bus: Bus, queue: str, name: str, number: int) -> v.Outcome:
-    """Try to schedule one message with a key of this length."""
-    return bus.do(v.Schedule(queue=queue, message=_long(bus, name, number), delay=seconds(1)))
-
-
-@when(parsers.parse("a body of {number:d} bytes is sent"), target_fixture="outcome")
-def sends_sized(bus: Bus, queue: str, number: int) -> v.Outcome:
-    """Try to send one message with a body of this size."""
-    return bus.send(v.Send(queue=queue, message=bus.message(size=number)))
-
-
-@when(
-    parsers.parse(
-        'a body larger than the tier takes is sent in the transaction with PartitionKey "{key}"'
-    ),
-    target_fixture="outcome",
-)
-def sends_too_large_in_transaction(bus: Bus, queue: str, key: str, transaction: str) -> v.Outcome:
-    """Try to send one message with a body that is too large in the transaction."""
-    message = bus.message(size=TOO_LARGE[bus.profile.tier], partition_key=key)
-    return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
-
-
-@when("a body larger than the tier takes is scheduled", target_fixture="outcome")
-def schedules_too_large(bus: Bus, queue: str) -> v.Outcome:
-    """Try to schedule one message with a body that is too large."""
-    message = bus.message(size=TOO_LARGE[bus.profile.tier])
-    return bus.do(v.Schedule(queue=queue, message=message, delay=seconds(1)))
-
-
-@when(
-    parsers.parse("{number:d} properties of {size:d} bytes each are sent with a message"),
-    target_fixture="outcome",
-)
-@when(
-    parsers.parse("{number:d} property of {size:d} bytes is sent with a message"),
-    target_fixture="outcome",
-)
-def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> v.Outcome:
-    """Try to send one message with this number of application properties of this size."""
-    properties = {f"p{place}": LETTER * size for place in range(number)}
-    return bus.send(v.Send(queue=queue, message=bus.message(properties=properties)))
-
-
-@when(
-    parsers.re(
-        r"a name of (?P<number>\d+) characters is given to a (?P<kind>partitioned|regular) queue"
-    ),
-    target_fixture="outcome",
-)
-def creates_long(bus: Bus, kind: str, number: str) -> v.Outcome:
-    """Try to create a queue with a name of this length."""
-    queue = v.CreateQueue(queue=LETTER * int(number), partitioned=kind == "partitioned")
-    refuse_where_missing(bus, queue)
-    return bus.do(queue)
-
-
-@when(
-    parsers.re(
-        r"a name of (?P<number>\d+) characters is given to a (?P<kind>partitioned|regular) topic"
-    ),
-    target_fixture="outcome",
-)
-def creates_long_topic(bus: Bus, kind: str, number: str) -> v.Outcome:
-    """Try to create a topic with a name of this length."""
-    bus.need(v.Capability.TOPICS)
-    basic_has_no_topics(bus)
-    topic = v.CreateTopic(topic=LETTER * int(number), partitioned=kind == "partitioned")
-    refuse_where_missing(bus, v.CreateQueue(queue=topic.topic, partitioned=topic.partitioned))
-    return bus.do(topic)
-
-
-@when(
-    parsers.parse("a message is sent to the name of {number:d} characters nevertheless"),
-    target_fixture="outcome",
-)
-def sends_to_long(bus: Bus, number: int) -> v.Outcome:
-    """Try to send one message to a queue with a name of this length, which may not exist."""
-    return bus.send(v.Send(queue=LETTER * number, message=bus.message()))
 
 
 @when(

@@ -7,9 +7,8 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.sending import READ, send_all
 from busproof.steps.definitions.setup import OTHER, QUEUE, refuse_where_missing
-from busproof.steps.wording import Properties, queue_settings
+from busproof.steps.wording import queue_settings
 
 HOW: Final = r"(?P<how>completed|abandoned|dead-lettered|deferred)"
 DISPOSITIONS: Final = {
@@ -150,12 +149,6 @@ def _renewed_and_completed(bus: Bus, queue: str) -> v.MessageView:
     bus.expect(_renew(bus, queue, view), v.Renewed)
     bus.complete(queue, view)
     return view
-
-
-@given(parsers.parse("another message {carried} was sent"), converters=READ)
-def send_another(bus: Bus, queue: str, carried: Properties) -> None:
-    """Send one more message; it must be accepted."""
-    send_all(bus, queue, 1, carried)
 
 
 @then("the message kept can be completed")

@@ -1,38 +1,80 @@
 """Steps for test controls that clients do not have: outages and the passing of time."""
 
-from pytest_bdd import given, parsers, when
+import pytest
+from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import OTHER_QUEUE, create
+from busproof.steps.definitions.setup import OTHER_QUEUE, QUEUE, create
+from busproof.steps.sentences import sentence
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
 
-def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
+@step(sentence("{which:Down} {:GoesDown} down{passing:ForAWhile?}"), target_fixture="down")
+def goes_down(
+    request: pytest.FixtureRequest, bus: Bus, which: str, passing: str | None
+) -> tuple[str, set[int]]:
+    """Take partitions down, for a while or until a step brings them up."""
     bus.need(v.Capability.OUTAGES)
-    change = bus.take_down if down else bus.bring_up
-    for partition in range(bus.profile.partitions):
-        change(queue, partition)
-
-
-@given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
-@when(parsers.parse("{number:d} partitions go down"), target_fixture="down")
-def some_down(bus: Bus, queue: str, number: int) -> set[int]:
-    """Take the first partitions down, but leave at least one up."""
-    bus.need(v.Capability.OUTAGES)
-    down = range(min(number, bus.profile.partitions - 1))
-    for partition in down:
+    queue = str(request.getfixturevalue("queue"))
+    chosen = _chosen(bus, queue, which)
+    for partition in chosen:
         bus.take_down(queue, partition)
-    return set(down)
+    if passing:
+        for partition in chosen:
+            bus.bring_up(queue, partition)
+    return queue, set(chosen)
 
 
-@given("every partition is down")
-@when("every partition goes down")
-def all_down(bus: Bus, queue: str) -> None:
-    """Take all partitions down."""
-    _set_all(bus, queue, down=True)
+def _chosen(bus: Bus, queue: str, which: str) -> list[int]:
+    """Return the partitions that a step is about; several leave at least one up."""
+    partitions = bus.profile.partitions
+    match which:
+        case "every partition":
+            return list(range(partitions))
+        case "its only store":
+            return [0]
+        case "one of its partitions":
+            return [partitions - 1]
+        case "the partition that took it":
+            return bus.located(queue, [bus.sent[-1].body], None)
+        case "the partition that took the first message":
+            return bus.located(queue, [bus.sent[0].body], None)
+        case _:
+            return list(range(min(int(which.removesuffix(" partitions")), partitions - 1)))
+
+
+@when(
+    parsers.re(
+        "(?P<which>every partition|the partition|its only store) is up again"
+        "(?P<maybe>, if it is still there)?"
+    )
+)
+def goes_up(bus: Bus, down: tuple[str, set[int]], which: str, maybe: str | None) -> None:
+    """Bring partitions up again: those that went down, or all.
+
+    Raises:
+        NotApplicable: the adapter cannot end an outage of what was deleted.
+    """
+    queue, partitions = down
+    chosen = range(bus.profile.partitions) if which == "every partition" else sorted(partitions)
+    for partition in chosen:
+        outcome = bus.do(v.BringPartitionUp(queue=queue, partition=partition))
+        if maybe and not isinstance(outcome, v.Done):
+            raise NotApplicable("outages: only partitions of entities that exist can be brought up")
+        bus.expect(outcome, v.Done)
+
+
+@given("a partition of a queue to come is down", target_fixture="down")
+def part_of_future_down(bus: Bus) -> tuple[str, set[int]]:
+    """Take a partition down before its queue exists."""
+    bus.need(v.Capability.OUTAGES)
+    outcome = bus.do(v.TakePartitionDown(queue=QUEUE, partition=0))
+    if not isinstance(outcome, v.Done):
+        raise NotApplicable("outages: only partitions of queues that exist can be taken down")
+    return QUEUE, {0}
 
 
 @given("clocks that run on in an outage")
@@ -47,47 +89,14 @@ def need_clocks_that_run_on(bus: Bus) -> None:
         raise NotApplicable(f"reading: OUTAGE-CLOCK={reading}, clocks may stand still in an outage")
 
 
-@when("every partition is down for a while")
-def all_down_and_up(bus: Bus, queue: str) -> None:
-    """Take all partitions down and bring them up again."""
-    _set_all(bus, queue, down=True)
-    _set_all(bus, queue, down=False)
-
-
-@when("every partition is up again")
-def all_up(bus: Bus, queue: str) -> None:
-    """Bring all partitions up again."""
-    _set_all(bus, queue, down=False)
-
-
-@given("the partition that took it is down", target_fixture="partition")
-def that_one_down(bus: Bus, queue: str) -> int:
-    """Take down the partition of the latest message."""
-    bus.need(v.Capability.OUTAGES)
-    partition = bus.located(queue, [bus.sent[-1].body], None)[0]
-    bus.take_down(queue, partition)
-    return partition
-
-
-@given("a partition of another queue is down")
-def one_down_elsewhere(bus: Bus) -> None:
-    """Take down a partition of another queue, which must not affect the first."""
+@given(sentence("a partition of another queue {was:Tense} down"))
+def other_goes_down(bus: Bus, was: bool) -> None:
+    """Take down a partition of another queue, which must not affect the first; or also end that."""
     bus.need(v.Capability.OUTAGES)
     create(bus, v.CreateQueue(queue=OTHER_QUEUE, partitioned=bus.profile.may_partition))
     bus.take_down(OTHER_QUEUE, 0)
-
-
-@given("a partition of another queue was down")
-def one_was_down_elsewhere(bus: Bus) -> None:
-    """Take a partition of another queue down and bring it up again."""
-    one_down_elsewhere(bus)
-    bus.bring_up(OTHER_QUEUE, 0)
-
-
-@when("the partition is up again")
-def that_one_up(bus: Bus, queue: str, partition: int) -> None:
-    """Bring that partition up again."""
-    bus.bring_up(queue, partition)
+    if was:
+        bus.bring_up(OTHER_QUEUE, 0)
 
 
 @when(parsers.parse("{number:d} seconds pass"))
@@ -104,8 +113,10 @@ def passes_only(bus: Bus, number: int, whole: int) -> None:
     bus.pass_only(seconds(number), seconds(whole))
 
 
-@when("a minute passes")
+@when(parsers.parse("{number:d} hours pass"))
 @waiting
-def minute_passes(bus: Bus) -> None:
-    """Let more time pass than the default lock duration."""
-    bus.pass_time(seconds(60))
+def hours_pass(bus: Bus, number: int) -> None:
+    """Let hours pass, which needs a virtual clock."""
+    if bus.clock is v.Clock.REAL:
+        raise NotApplicable("clock: it is real, and the scenario would wait too long")
+    bus.pass_time(seconds(3600 * number))

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Final
 
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.sending import READ, send, send_all
+from busproof.steps.definitions.sending import send
 from busproof.steps.definitions.setup import OTHER
 from busproof.steps.wording import Properties
 
@@ -21,20 +21,6 @@ SETTLED: Final[dict[str, Callable[..., v.Command]]] = {
 """Commands that take a lock token, by the participle in the steps."""
 
 
-@given("its only store is down")
-@when("its only store goes down")
-def store_down(bus: Bus, queue: str) -> None:
-    """Make a queue without partitions unavailable."""
-    bus.need(v.Capability.OUTAGES)
-    bus.take_down(queue, 0)
-
-
-@when("its only store is up again")
-def store_up(bus: Bus, queue: str) -> None:
-    """Make the queue available again."""
-    bus.bring_up(queue, 0)
-
-
 @when("each of their keys is sent again", target_fixture="outcomes")
 def sends_keys_again(bus: Bus, queue: str) -> list[v.Outcome]:
     """Try to send one more message with each PartitionKey used before."""
@@ -43,40 +29,12 @@ def sends_keys_again(bus: Bus, queue: str) -> list[v.Outcome]:
 
 
 @then("only keys of the partition that is down are refused")
-def only_its_keys(bus: Bus, partition: int, outcomes: list[v.Outcome]) -> None:
+def only_its_keys(bus: Bus, down: tuple[str, set[int]], outcomes: list[v.Outcome]) -> None:
     """Check that exactly the messages with keys of the partition that is down are refused."""
     bodies = [message.body for message in bus.sent[: len(outcomes)]]
     at = [bus.partition_of.get(body) for body in bodies]
     refused = [isinstance(outcome, v.Refused) for outcome in outcomes]
-    assert [place == partition for place in at] == refused, outcomes
-
-
-@given(parsers.parse("a message {carried} was sent to the other one"), converters=READ)
-def has_sent_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> None:
-    """Send a message to the second queue; it must be accepted."""
-    send_all(bus, other_queue, 1, carried)
-
-
-@when(
-    parsers.parse("a message {carried} is sent to the other one"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> v.Outcome:
-    """Try to send a message to the second queue."""
-    return send(bus, other_queue, carried)
-
-
-@when(
-    parsers.parse("a message {carried} is sent to the other one in the transaction"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_elsewhere_in_transaction(
-    bus: Bus, other_queue: str, carried: Properties, transaction: str
-) -> v.Outcome:
-    """Try to send a message to the second queue in the transaction."""
-    return send(bus, other_queue, carried, transaction=transaction)
+    assert [place in down[1] for place in at] == refused, outcomes
 
 
 @then(parsers.parse("the other one gives exactly {number:d} messages"))
@@ -134,10 +92,3 @@ def holds_apart(kept: list[v.MessageView], received_elsewhere: list[v.MessageVie
 def keeps_several(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Receive this number of messages and leave them locked."""
     return [bus.kept(queue) for _ in range(number)]
-
-
-@given(parsers.parse("{number:d} large messages were sent, of {size:d} bytes each"))
-def sends_sized(bus: Bus, queue: str, number: int, size: int) -> None:
-    """Send messages with bodies of this size; each must be accepted."""
-    for _ in range(number):
-        bus.expect(bus.send(v.Send(queue=queue, message=bus.message(size=size))), v.Done)

@@ -1,10 +1,12 @@
 """Steps that receive, settle and peek."""
 
+import pytest
 from pytest_bdd import given, parsers, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
+from busproof.steps.sentences import TOPIC, name_in, sentence
 
 PEEKED_AT_ONCE = 64
 
@@ -53,6 +55,12 @@ def keeps(bus: Bus, queue: str) -> v.MessageView:
     bus.expect(outcome, v.Received)
     assert isinstance(outcome, v.Received)
     return outcome.message
+
+
+@when("all messages are received and kept", target_fixture="kept")
+def keeps_all(bus: Bus, queue: str) -> list[v.MessageView]:
+    """Lock messages one by one until none is left."""
+    return bus.all_kept(queue)
 
 
 @when("a message is received and deleted")
@@ -121,3 +129,14 @@ def receives_foreign_session(bus: Bus, queue: str, session_id: str) -> v.Outcome
 def peeks(bus: Bus, queue: str) -> tuple[v.MessageView, ...]:
     """Peek at the messages."""
     return bus.peeked(v.Peek(queue=queue, count=PEEKED_AT_ONCE))
+
+
+@when(sentence("a message is requested{place:From?}"), target_fixture="outcome")
+def requests(request: pytest.FixtureRequest, bus: Bus, place: str | None) -> v.Outcome:
+    """Try to receive a message in the mode receive-and-delete."""
+    path = str(request.getfixturevalue("queue")) if place is None else _subscription(place)
+    return bus.do(v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
+
+
+def _subscription(text: str) -> str:
+    return v.subscription_path(TOPIC, name_in(text))

@@ -143,17 +143,14 @@ def large_have_room(bus: Bus, queue: str, number: int, carried: Properties) -> N
         assert isinstance(outcome, v.Done), outcome
 
 
-@given(
-    parsers.parse("{number:d} large messages were scheduled for tomorrow"),
-    target_fixture="all_scheduled",
-)
-def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
+@given(parsers.parse("{number:d} large messages were scheduled for tomorrow"))
+def has_scheduled_large(bus: Bus, queue: str, scheduled: list[v.Outcome], number: int) -> None:
     """Schedule messages that fill a queue; those that do not fit may be refused."""
     outcomes = [
         _not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))
         for message in _large(bus, number)
     ]
-    return [outcome for outcome in outcomes if isinstance(outcome, v.Scheduled)]
+    scheduled.extend(outcome for outcome in outcomes if isinstance(outcome, v.Scheduled))
 
 
 @then("as many messages were received as were accepted")

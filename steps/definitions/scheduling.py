@@ -2,30 +2,55 @@
 
 from collections.abc import Callable
 
-from pytest_bdd import given, parsers, then, when
+import attrs
+import pytest
+from pytest_bdd import parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
+from busproof.steps.sentences import Delay, sentence, transaction_of
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, properties, seconds
+from busproof.steps.wording import Properties, properties
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 
 
-def _schedule(
-    bus: Bus, queue: str, carried: Properties, number: int, transaction: str | None = None
+@step(
+    sentence(
+        "{number:Number} {:Messages} {carried} {must:Tense} scheduled{within:Within?} {due:Delay}"
+    ),
+    converters=READ,
+    target_fixture="outcome",
+)
+def schedules(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    number: int,
+    carried: Properties,
+    must: bool,
+    within: str | None,
+    due: Delay,
 ) -> v.Outcome:
-    """Schedule the next message of a kind; an accepted one counts as sent."""
-    message = carried.message(bus)
-    command = v.Schedule(
-        queue=queue, message=message, delay=seconds(number), transaction=transaction
-    )
-    outcome = bus.do(command)
-    if isinstance(outcome, v.Scheduled):
-        bus.sent.append(message)
-    return outcome
+    """Schedule messages, and return the last answer; what was scheduled must have been accepted."""
+    outcomes = []
+    for _ in range(number):
+        message = attrs.evolve(carried.message(bus), time_to_live=due.life)
+        command = v.Schedule(
+            queue=str(request.getfixturevalue("queue")),
+            message=message,
+            delay=due.delay,
+            transaction=transaction_of(request, within),
+        )
+        outcome = bus.do(command)
+        if must:
+            bus.expect(outcome, v.Scheduled)
+        if isinstance(outcome, v.Scheduled):
+            bus.sent.append(message)
+        outcomes.append(outcome)
+    request.getfixturevalue("scheduled").extend(outcomes)
+    return outcomes[-1]
 
 
 def _number(outcome: v.Outcome) -> int:
@@ -36,73 +61,18 @@ def _number(outcome: v.Outcome) -> int:
     return outcome.sequence_number
 
 
-@given(
-    parsers.parse("a message {carried} was scheduled in {number:d} seconds"),
-    converters=READ,
-    target_fixture="scheduled",
+@when(
+    parsers.re("(?P<which>the scheduled message|each of them) is cancelled"),
+    target_fixture="outcome",
 )
-def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
-    """Schedule one message; it must be accepted."""
-    outcome = _schedule(bus, queue, carried, number)
-    bus.expect(outcome, v.Scheduled)
+def cancels(bus: Bus, queue: str, scheduled: list[v.Outcome], which: str) -> v.Outcome:
+    """Try to cancel the scheduled message; or cancel every one, which must succeed."""
+    chosen = scheduled if which == "each of them" else scheduled[-1:]
+    for number in map(_number, chosen):
+        outcome = bus.do(v.CancelScheduled(queue=queue, sequence_number=number))
+        if which == "each of them":
+            bus.expect(outcome, v.Done)
     return outcome
-
-
-@given(
-    parsers.parse("{several:d} messages {carried} were scheduled in {number:d} seconds"),
-    converters=READ,
-    target_fixture="all_scheduled",
-)
-def has_scheduled_several(
-    bus: Bus, queue: str, carried: Properties, several: int, number: int
-) -> list[v.Outcome]:
-    """Schedule this number of messages; each must be accepted."""
-    return [has_scheduled(bus, queue, carried, number) for _ in range(several)]
-
-
-@given(
-    parsers.parse("a message {carried} was scheduled for a minute ago"),
-    converters=READ,
-    target_fixture="scheduled",
-)
-def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Schedule one message for a past time; it must be accepted."""
-    return has_scheduled(bus, queue, carried, -60)
-
-
-@when(
-    parsers.parse("a message {carried} is scheduled in {number:d} seconds"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
-    """Try to schedule one message."""
-    return _schedule(bus, queue, carried, number)
-
-
-@when(
-    parsers.parse("a message {carried} is scheduled in the transaction in {number:d} seconds"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def schedules_in_transaction(
-    bus: Bus, queue: str, carried: Properties, number: int, transaction: str
-) -> v.Outcome:
-    """Try to schedule one message in the transaction."""
-    return _schedule(bus, queue, carried, number, transaction)
-
-
-@when("the scheduled message is cancelled", target_fixture="outcome")
-def cancels(bus: Bus, queue: str, scheduled: v.Outcome) -> v.Outcome:
-    """Try to cancel the scheduled message."""
-    return bus.do(v.CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
-
-
-@when("each of them is cancelled")
-def cancels_each(bus: Bus, queue: str, all_scheduled: list[v.Outcome]) -> None:
-    """Cancel every scheduled message; this must succeed."""
-    for outcome in all_scheduled:
-        bus.expect(cancels(bus, queue, outcome), v.Done)
 
 
 @when(parsers.parse("{number:d} message is awaited"))
@@ -161,12 +131,12 @@ def came_last(bus: Bus, views: list[v.MessageView]) -> None:
 
 
 @then("its number is another one now")
-def has_another_number(scheduled: v.Outcome, views: list[v.MessageView]) -> None:
+def has_another_number(scheduled: list[v.Outcome], views: list[v.MessageView]) -> None:
     """Check that activation gave the message a new sequence number."""
     assert views, "no message came"
     number = views[0].sequence_number
     assert number is not None, views[0]
-    assert number != _number(scheduled), views[0]
+    assert number != _number(scheduled[-1]), views[0]
 
 
 @then("it is shown as scheduled")

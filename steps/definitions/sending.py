@@ -1,11 +1,14 @@
 """Steps that send."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from pytest_bdd import given, parsers, when
+import attrs
+import pytest
+from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
+from busproof.steps.sentences import Terms, name_in, sentence, transaction_of
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties, seconds
 
@@ -20,12 +23,10 @@ def send(
     bus: Bus,
     queue: str,
     carried: Properties,
-    timeout: int = v.DEFAULT_TIMEOUT,
     transaction: str | None = None,
 ) -> v.Outcome:
     """Try to send the next message of a kind."""
-    message = carried.message(bus)
-    return bus.send(v.Send(queue=queue, message=message, timeout=timeout, transaction=transaction))
+    return bus.send(v.Send(queue=queue, message=carried.message(bus), transaction=transaction))
 
 
 def send_all(
@@ -38,46 +39,69 @@ def send_all(
     return outcomes
 
 
-@when(parsers.parse("a message {carried} is sent"), converters=READ, target_fixture="outcome")
-def sends(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Try to send one message."""
-    return send(bus, queue, carried)
-
-
-@given(
-    parsers.parse("a message {carried} was sent"), converters=READ, target_fixture="sent_outcome"
+@step(
+    sentence("a message {carried} {must:Tense} sent{place:To?}{within:Within?}{terms:Terms?}"),
+    converters=READ,
+    target_fixture="outcome",
 )
-def has_sent(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Send one message; it must be accepted."""
-    return send_all(bus, queue, 1, carried)[0]
+def sends(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    carried: Properties,
+    must: bool,
+    place: str | None,
+    within: str | None,
+    terms: Terms | None,
+) -> v.Outcome:
+    """Send one message; a message that was sent must have been accepted."""
+    terms = terms or Terms()
+    command = v.Send(
+        queue=_path(request, place),
+        message=attrs.evolve(carried.message(bus), time_to_live=terms.life),
+        timeout=terms.timeout,
+        transaction=transaction_of(request, within),
+    )
+    outcome = bus.send(command)
+    if must:
+        bus.expect(outcome, v.Done)
+    return outcome
 
 
-@given(parsers.parse("a message {carried} was refused"), converters=READ)
-def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
-    """Send one message, which must be refused; the judge checks that."""
-    send(bus, queue, carried)
+def _path(request: pytest.FixtureRequest, place: str | None) -> str:
+    """Return the path of the entity that a step sends to; by default that of the one in use."""
+    if place == "the other one":
+        return str(request.getfixturevalue("other_queue"))
+    if place is None or place == "its dead letters":
+        queue = str(request.getfixturevalue("queue"))
+        return queue + v.DEAD_LETTERS if place else queue
+    return name_in(place)
 
 
-@given(parsers.parse("{number:d} messages {carried} were refused"), converters=READ)
+@step(
+    sentence("{number:Number} {:Messages} {carried} {:Tense} refused"),
+    converters=READ,
+)
 def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send several messages, which must all be refused; the judge checks that."""
+    """Send messages that must all be refused; the judge checks that."""
     for _ in range(number):
         send(bus, queue, carried)
 
 
-@when(
-    parsers.parse("{number:d} messages {carried} are sent"),
+@step(
+    sentence("{number:d} messages {carried} {:Tense} sent{within:Within?}"),
     converters=READ,
     target_fixture="outcomes",
 )
-@given(
-    parsers.parse("{number:d} messages {carried} were sent"),
-    converters=READ,
-    target_fixture="outcomes",
-)
-def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> list[v.Outcome]:
+def sends_several(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    queue: str,
+    number: int,
+    carried: Properties,
+    within: str | None,
+) -> list[v.Outcome]:
     """Send several messages; each must be accepted."""
-    return send_all(bus, queue, number, carried)
+    return send_all(bus, queue, number, carried, transaction_of(request, within))
 
 
 @when(
@@ -97,37 +121,12 @@ def sends_slowly(
     return outcomes
 
 
-@given(parsers.parse('messages with {name} "a", "b" and "c" were sent in turn, {number:d} of each'))
-def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
-    """Send messages of three keys in turn."""
-    _in_turn(bus, queue, name, ("a", "b", "c"), number)
-
-
-@given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
-def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
+@given(sentence("messages with {keys:Keys} were sent in turn, {number:d} of each"))
+def sends_in_turn(bus: Bus, queue: str, keys: list[Properties], number: int) -> None:
     """Send this number of messages with each of several keys, the keys in turn."""
-    _in_turn(bus, queue, name, [f"k{key}" for key in range(keys)], number)
-
-
-def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int) -> None:
     for _ in range(number):
-        for value in values:
-            send_all(bus, queue, 1, Properties({name: value}))
-
-
-@when(
-    parsers.parse("a message {carried} is sent with a timeout of {number:d} seconds"),
-    converters=READ,
-    target_fixture="outcome",
-)
-@when(
-    parsers.parse("a message {carried} is sent with a timeout of {number:d} second"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
-    """Try to send one message with a timeout set by the sender."""
-    return send(bus, queue, carried, timeout=seconds(number))
+        for carried in keys:
+            send_all(bus, queue, 1, carried)
 
 
 @when(
@@ -142,39 +141,6 @@ def sends_through_outages(
     outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
     past.append([type(outcome) for outcome in outcomes])
     return outcomes
-
-
-@when(
-    parsers.parse("a message {carried} is sent in the transaction"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> v.Outcome:
-    """Try to send one message in the transaction."""
-    return send(bus, queue, carried, transaction=transaction)
-
-
-@given(parsers.parse("a message {carried} was sent in the transaction"), converters=READ)
-def has_sent_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> None:
-    """Send one message in the transaction; it must be accepted."""
-    send_all(bus, queue, 1, carried, transaction)
-
-
-@when(
-    parsers.parse("{number:d} messages {carried} are sent in the transaction"),
-    converters=READ,
-    target_fixture="outcomes",
-)
-@given(
-    parsers.parse("{number:d} messages {carried} were sent in the transaction"),
-    converters=READ,
-    target_fixture="outcomes",
-)
-def sends_several_in_transaction(
-    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
-) -> list[v.Outcome]:
-    """Send several messages in the transaction; each must be accepted."""
-    return send_all(bus, queue, number, carried, transaction)
 
 
 @given("two keys that share a partition", target_fixture="shared_keys")
@@ -194,18 +160,21 @@ def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
     )
 
 
-@given("the first of them was used in the transaction")
-def has_sent_first_key(
-    bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
-) -> None:
-    """Send a message with the first of two keys."""
-    send_all(bus, queue, 1, Properties({"PartitionKey": shared_keys[0]}), transaction)
-
-
-@when("the second of them is used in the transaction", target_fixture="outcome")
-def sends_second_key(
-    bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
+@step(
+    sentence("the {place:Place} of them {must:Tense} used in the transaction"),
+    target_fixture="outcome",
+)
+def sends_with_shared_key(
+    bus: Bus,
+    queue: str,
+    transaction: str,
+    shared_keys: tuple[str, str],
+    place: int,
+    must: bool,
 ) -> v.Outcome:
-    """Try to send a message with the second of two keys."""
-    second = Properties({"PartitionKey": shared_keys[1]})
-    return send(bus, queue, second, transaction=transaction)
+    """Send a message with the first or second of two keys in the transaction."""
+    carried = Properties({"PartitionKey": shared_keys[place]})
+    outcome = send(bus, queue, carried, transaction=transaction)
+    if must:
+        bus.expect(outcome, v.Done)
+    return outcome

@@ -1,26 +1,31 @@
 """Steps that prepare a scenario: queues and transactions."""
 
-from pytest_bdd import given, parsers, when
+import pytest
+from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.wording import queue_settings
+from busproof.steps.sentences import KIND, OTHER, TOPIC, entity_path
+from busproof.steps.wording import queue_settings, topic_settings
 
 __all__ = [
     "OTHER",
     "OTHER_QUEUE",
     "QUEUE",
+    "TOPIC",
     "basic_has_no_topics",
     "basic_may_lack",
     "create",
+    "create_topic",
+    "kind_of",
     "refuse_missing_kind",
     "refuse_where_missing",
 ]
 
 QUEUE = "orders"
 OTHER_QUEUE = "invoices"
-OTHER = "c2"
+OTHER_TOPIC = "events"
 
 
 def create(bus: Bus, queue: v.CreateQueue) -> str:
@@ -85,72 +90,102 @@ def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
 
 
 @given(
-    parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
+    parsers.re(rf"an?(?: {KIND})? (?P<what>queue|topic)(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
-def create_queue(bus: Bus, kind: str, traits: str | None) -> str:
-    """Create a queue of this kind with these traits, and defaults for the other settings."""
-    return create(bus, queue_settings(QUEUE, kind, traits or ""))
+def create_entity(bus: Bus, kind: str | None, what: str, traits: str | None) -> str:
+    """Create a queue or topic, with defaults for what is not said; the next steps use it.
+
+    Without a kind it is partitioned if the namespace allows it, and the scenario fits both.
+    """
+    kind = kind or kind_of(bus)
+    if what == "queue":
+        return create(bus, queue_settings(QUEUE, kind, traits or ""))
+    return create_topic(bus, topic_settings(TOPIC, kind, traits or ""))
 
 
 @given(
-    parsers.re(r"another (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
+    parsers.re(rf"another {KIND} (?P<what>queue|topic)(?: (?P<traits>.+))?"),
     target_fixture="other_queue",
 )
-def create_another_queue(bus: Bus, kind: str, traits: str | None) -> str:
-    """Create a second queue of this kind with these traits."""
-    return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
+def create_another(bus: Bus, kind: str, what: str, traits: str | None) -> str:
+    """Create a second queue or topic; the next steps do not use it."""
+    if what == "queue":
+        return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
+    return create_topic(bus, topic_settings(OTHER_TOPIC, kind, traits or ""))
 
 
-@given("a queue", target_fixture="queue")
-def create_any_queue(bus: Bus) -> str:
-    """Create a queue, partitioned if the namespace allows it; the scenario fits both kinds."""
-    return create(bus, v.CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
+def kind_of(bus: Bus) -> str:
+    """Return the kind of an entity of which the step says none."""
+    return "partitioned" if bus.profile.may_partition else "regular"
 
 
-@given("a transaction", target_fixture="transaction")
-def begin_transaction(bus: Bus) -> str:
+def create_topic(bus: Bus, topic: v.CreateTopic) -> str:
+    """Create a topic, which must succeed if the tier has to have such topics."""
+    basic_has_no_topics(bus)
+    refuse_missing_kind(bus, topic)
+    bus.expect(bus.do(topic), v.Done)
+    return topic.topic
+
+
+@given("an empty namespace")
+def empty(bus: Bus) -> None:
+    """Start with an empty namespace, as every scenario does."""
+    assert isinstance(bus, Bus)
+
+
+@step(parsers.re("a(?P<more>nother)? transaction(?: is begun)?"), target_fixture="transaction")
+def begin_transaction(bus: Bus, more: str | None) -> str:
     """Begin a transaction; skip the scenario if Basic has none (MGMT-24)."""
-    outcome = bus.do(v.BeginTransaction(transaction="t1"))
+    name = "t2" if more else "t1"
+    outcome = bus.do(v.BeginTransaction(transaction=name))
     if bus.profile.tier is v.Tier.BASIC and isinstance(outcome, v.Refused):
         raise NotApplicable("tier: basic need not have transactions")
     bus.expect(outcome, v.Done)
-    return "t1"
+    return name
 
 
-@when("another transaction is begun", target_fixture="transaction")
-def begin_another(bus: Bus) -> str:
-    """Begin a second transaction."""
-    bus.expect(bus.do(v.BeginTransaction(transaction="t2")), v.Done)
-    return "t2"
-
-
-@when(parsers.re(r"the first transaction is (?P<end>committed|rolled back)"))
-def first_ends(bus: Bus, end: str) -> None:
-    """End the transaction that was begun first; this must succeed."""
+@when(
+    parsers.re(
+        "the (?P<first>first )?transaction is (?P<end>committed|rolled back)"
+        "(?P<maybe>, if it can be)?"
+    )
+)
+def end_transaction(
+    request: pytest.FixtureRequest, bus: Bus, first: str | None, end: str, maybe: str | None
+) -> None:
+    """End a transaction, which must succeed unless a refusal may have ended it already."""
+    name = "t1" if first else str(request.getfixturevalue("transaction"))
     kind = v.CommitTransaction if end == "committed" else v.RollBackTransaction
-    bus.expect(bus.do(kind(transaction="t1")), v.Done)
+    outcome = bus.do(kind(transaction=name))
+    if not maybe:
+        bus.expect(outcome, v.Done)
 
 
-@when("the transaction is committed")
-def commit_transaction(bus: Bus, transaction: str) -> None:
-    """Commit the transaction; this must succeed."""
-    bus.expect(bus.do(v.CommitTransaction(transaction=transaction)), v.Done)
+@when("the commit is tried", target_fixture="outcome")
+def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
+    """Try to commit the transaction."""
+    return bus.do(v.CommitTransaction(transaction=transaction))
 
 
-@when("the transaction is rolled back")
-def roll_back(bus: Bus, transaction: str) -> None:
-    """Roll the transaction back; this must succeed."""
-    bus.expect(bus.do(v.RollBackTransaction(transaction=transaction)), v.Done)
-
-
-@when("the transaction is committed, if it can be")
-def commit_if_possible(bus: Bus, transaction: str) -> None:
-    """Try to commit the transaction, which a refusal may have ended already."""
-    bus.do(v.CommitTransaction(transaction=transaction))
-
-
-@when("the transaction is rolled back, unless it has ended")
-def roll_back_unless_ended(bus: Bus, transaction: str) -> None:
-    """Try to roll the transaction back, which a refusal may have ended already."""
-    bus.do(v.RollBackTransaction(transaction=transaction))
+@when(
+    parsers.re(
+        r'(?P<who>receivers|senders) turn to (?P<place>subscription "[^"]+"|"[^"]+"|the topic'
+        r"|the source|its dead letters(?: of transfers)?)(?P<remembers> and remember what came)?"
+    ),
+    target_fixture="queue",
+)
+def turn_to(
+    request: pytest.FixtureRequest,
+    views: list[v.MessageView],
+    who: str,
+    place: str,
+    remembers: str | None,
+) -> str:
+    """Use another entity in the next steps; receivers forget the messages that came before."""
+    if who == "receivers" and not remembers:
+        views.clear()
+    if place.startswith("its dead letters"):
+        ending = v.TRANSFERS if place.endswith("of transfers") else v.DEAD_LETTERS
+        return str(request.getfixturevalue("queue")) + ending
+    return entity_path(request, place)

@@ -1,64 +1,20 @@
 """Steps for combinations of an outage, an update, a refusal and unusual values."""
 
-from typing import Final
-
-import attrs
 import pytest
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
-from busproof.steps.patience import until
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, queue_settings, seconds
-
-SETTINGS: Final = (
-    "partitioned",
-    "requires_session",
-    "duplicate_detection",
-    "lock_duration",
-    "max_delivery_count",
-    "time_to_live",
-)
-"""Settings that are given at creation and appear in a description."""
-
-
-@given(parsers.parse('the text "{text}" was sent as a body'))
-def send_text(bus: Bus, queue: str, text: str) -> None:
-    """Send one message with this body; it must be accepted."""
-    message = attrs.evolve(bus.message(), body=text)
-    bus.expect(bus.send(v.Send(queue=queue, message=message)), v.Done)
-
-
-@given("a text of several lines was sent as a body")
-def send_lines(bus: Bus, queue: str) -> None:
-    """Send one message whose body has line ends and a tab; it must be accepted."""
-    send_text(bus, queue, "a\tb\n\nc\r\nd\n")
-
-
-@given(parsers.parse("a text of {number:d} characters was sent as a body"))
-def send_long_text(bus: Bus, queue: str, number: int) -> None:
-    """Send one message with a body of this length; it must be accepted."""
-    message = bus.message()
-    longer = attrs.evolve(message, body=message.body.ljust(number, "x"))
-    bus.expect(bus.send(v.Send(queue=queue, message=longer)), v.Done)
+from busproof.steps.wording import Properties, seconds
 
 
 @then("each has the body that was sent")
 def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the bodies received are those that were sent."""
     assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
-
-
-@when("the partition that took the first message goes down", target_fixture="partition")
-def first_goes_down(bus: Bus, queue: str) -> int:
-    """Take the partition of the first message down."""
-    bus.need(v.Capability.OUTAGES)
-    partition = bus.located(queue, [bus.sent[0].body], None)[0]
-    bus.take_down(queue, partition)
-    return partition
 
 
 @when(
@@ -95,30 +51,6 @@ def last_received(bus: Bus, views: list[v.MessageView], number: int) -> None:
     assert [received.count(message.body) for message in bus.sent[-number:]] == [1] * number, views
 
 
-@when("the commit is tried", target_fixture="outcome")
-def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
-    """Try to commit the transaction."""
-    return bus.do(v.CommitTransaction(transaction=transaction))
-
-
-@when(parsers.parse("its greatest delivery count is updated to {number:d}"))
-def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
-    """Change the maximum delivery count; this must succeed."""
-    bus.expect(bus.do(v.UpdateQueue(queue=queue, max_delivery_count=number)), v.Done)
-
-
-@then(parsers.re(r"it is described as (?P<kind>partitioned|regular), (?P<traits>.+)"))
-def describes_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
-    """Check these settings in the queue's description, and the defaults of the others."""
-    wanted = queue_settings(queue, kind, traits)
-
-    def holds(description: v.QueueDescription) -> bool:
-        return all(getattr(description, name) in (None, getattr(wanted, name)) for name in SETTINGS)
-
-    description = until(bus, queue, "lock_duration", holds)
-    assert holds(description), description
-
-
 @then("those that were refused were received, and no others")
 def those_refused_came(
     kept: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
@@ -145,14 +77,6 @@ def state_if_accepted(
     """Check that the session has the new state, or the old one if the request was refused."""
     state = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
     assert state == v.SessionState(state=old if isinstance(outcome, v.Refused) else new), state
-
-
-@when(parsers.parse("{number:d} hours pass"))
-@waiting
-def hours_pass(bus: Bus, number: int) -> None:
-    """Let hours pass, which needs a virtual clock."""
-    _need_virtual_clock(bus)
-    bus.pass_time(seconds(3600 * number))
 
 
 def _need_virtual_clock(bus: Bus) -> None:
@@ -288,24 +212,4 @@ def dead_letters_within(
     token = kept.lock_token or ""
     return bus.do(
         v.DeadLetter(queue=queue, lock_token=token, reason=reason, transaction=transaction)
-    )
-
-
-@when(
-    parsers.parse(
-        "an update to sessions, locks of {lock:d} seconds, {deliveries:d} deliveries "
-        "and a life of {life:d} seconds is tried"
-    ),
-    target_fixture="outcome",
-)
-def updates_all(bus: Bus, queue: str, lock: int, deliveries: int, life: int) -> v.Outcome:
-    """Try an update of one setting that is fixed and of three that are not."""
-    return bus.do(
-        v.UpdateQueue(
-            queue=queue,
-            requires_session=True,
-            lock_duration=seconds(lock),
-            max_delivery_count=deliveries,
-            time_to_live=seconds(life),
-        )
     )

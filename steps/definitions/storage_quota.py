@@ -18,8 +18,6 @@ from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotCo
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.dead_letters import dead_letter_it
 from busproof.steps.definitions.sending import READ, send_all
-from busproof.steps.definitions.setup import QUEUE
-from busproof.steps.patience import described
 from busproof.steps.wording import Properties, seconds
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
@@ -292,62 +290,3 @@ def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Propertie
 def all_received(filled: Filled, views: list[v.MessageView]) -> None:
     """Check that a full queue delivers all its messages."""
     assert {view.body for view in views} == set(filled.taken), views
-
-
-@when(parsers.parse("its size is updated to {number:d} GB"), target_fixture="outcome")
-def resizes(bus: Bus, queue: str, number: int) -> v.Outcome:
-    """Try to change the size of the queue."""
-    bus.need(v.Capability.SIZE_UPDATES)
-    outcome = bus.do(v.UpdateQueue(queue=queue, max_size=number))
-    end_if_partitions_depend_on_size(bus, outcome)
-    return outcome
-
-
-def end_if_partitions_depend_on_size(bus: Bus, outcome: v.Outcome) -> None:
-    """End a scenario in which a size is not changed, where partitions may depend on it.
-
-    No document says what then becomes of those that the entity has (GB-PARTITIONS).
-    """
-    if not isinstance(outcome, v.Refused):
-        return
-    if bus.profile.readings.get("GB-PARTITIONS", "fixed") in ("per-gb", "either"):
-        raise NotApplicable("reading: an entity may have as many partitions as its size asks for")
-
-
-@then(parsers.parse("its greatest size is described as {number:d} GB for each partition"))
-def describes_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
-    """Check that the size in the queue's description is the sum over all partitions."""
-    assert described(bus, queue, "max_size").max_size == number * bus.profile.partitions
-
-
-@then(parsers.parse("its greatest size is described as {number:d} GB"))
-def describes_size(bus: Bus, queue: str, number: int) -> None:
-    """Check the size in the queue's description."""
-    assert described(bus, queue, "max_size").max_size == number
-
-
-@then(
-    parsers.parse("its greatest size is described as {number:d} GB, or as that of all partitions")
-)
-def describes_either_size(bus: Bus, queue: str, number: int) -> None:
-    """Check the size in the description, which may be that of one partition (SIZE-04)."""
-    whole = number * bus.profile.partitions
-    allowed = (number, whole) if "SIZE-04" in bus.profile.silent else (whole,)
-    assert described(bus, queue, "max_size").max_size in allowed
-
-
-@then("it is refused, or has one of the sizes of the tier")
-def has_lawful_size(bus: Bus, outcome: v.Outcome) -> None:
-    """Check that the queue has a size of its tier, as a whole or per partition, or was refused."""
-    if isinstance(outcome, v.Refused):
-        return
-    assert isinstance(outcome, v.Done), outcome
-    parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
-    whole_size = described(bus, QUEUE, "max_size").max_size or 0
-    # Not each edition says whether the size of a partitioned queue is told as a whole (SIZE-04).
-    told = (parts, 1) if "SIZE-04" in bus.profile.silent else (parts,)
-    assert whole_size in {part * size for size in SIZES[bus.profile.tier] for part in told}
-
-
-def _is_partitioned(settings: v.CreateQueue) -> bool:
-    return bool(settings.partitioned)

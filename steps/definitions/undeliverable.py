@@ -1,51 +1,13 @@
 """Steps for disabled and deleted queues, and for messages that cannot be forwarded to them."""
 
-from typing import Final
-
-from pytest_bdd import parsers, then, when
+from pytest_bdd import parsers, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.forwarding import SOURCE
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
-from busproof.steps.patience import until
+from busproof.steps.sentences import SOURCE
 from busproof.steps.waiting import waiting
-
-STATUSES: Final = {
-    "disabled": v.EntityStatus.DISABLED,
-    "disabled for senders": v.EntityStatus.SEND_DISABLED,
-    "disabled for receivers": v.EntityStatus.RECEIVE_DISABLED,
-    "active again": v.EntityStatus.ACTIVE,
-}
-
-
-@when(
-    parsers.re(r"the queue is (?P<status>disabled|disabled for (?:senders|receivers)|active again)")
-)
-def changes_status(bus: Bus, queue: str, status: str) -> None:
-    """Disable or enable the queue; this must succeed."""
-    bus.expect(bus.do(v.UpdateQueue(queue=queue, status=STATUSES[status])), v.Done)
-
-
-@when(
-    parsers.re(r'"(?P<name>[^"]+)" is (?P<status>disabled|disabled for senders|active again)'),
-)
-def changes_status_of(bus: Bus, name: str, status: str) -> None:
-    """Disable or enable a queue by its name; this must succeed."""
-    bus.expect(bus.do(v.UpdateQueue(queue=name, status=STATUSES[status])), v.Done)
-
-
-@when(parsers.parse('"{name}" is deleted'), target_fixture="outcome")
-def deletes_it(bus: Bus, name: str) -> v.Outcome:
-    """Try to delete a queue by its name."""
-    return bus.do(v.DeleteQueue(queue=name))
-
-
-@when("a message is requested", target_fixture="outcome")
-def asks(bus: Bus, queue: str) -> v.Outcome:
-    """Try to receive a message."""
-    return bus.do(v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
 
 
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
@@ -99,15 +61,6 @@ def tries_transfers(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
     outcome = bus.do(v.Receive(queue=queue + v.TRANSFERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, v.Received):
         views.append(outcome.message)
-
-
-@then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
-def counts_transfers(bus: Bus, queue: str, number: int) -> None:
-    """Check the number of transfer dead letters, possibly after a delay (GET-LAG)."""
-    description = until(
-        bus, queue, "transfer_dead_letters", lambda latest: latest.transfer_dead_letters == number
-    )
-    assert description.transfer_dead_letters == number, description
 
 
 @when("dead letters of transfers are peeked", target_fixture="peeked")
