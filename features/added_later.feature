@@ -30,7 +30,7 @@ Feature: Features added over time
     Scenario: Each deferred message is received by its number
       Given a partitioned queue
       And 32 messages without key were sent
-      When everything is received and deferred
+      When each message is received and deferred
       And each of them is received by its number and completed
       Then exactly 32 messages were received
 

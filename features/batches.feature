@@ -169,7 +169,7 @@ Feature: Batches
     @BATCH-10
     Scenario: A batch for which a queue has no room is refused whole
       Given a regular queue
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       When 4 messages with PartitionKey "a" and a body of 30 MB are sent at once
       Then it is refused
       When everything is received and completed
@@ -178,7 +178,7 @@ Feature: Batches
     @BATCH-10 @SIZE-07
     Scenario: A batch for which a partition has no room is refused whole
       Given a partitioned queue
-      And messages with PartitionKey "a" have filled the partition of their key
+      And messages with PartitionKey "a" were sent until there was no room for their key
       When 4 messages with PartitionKey "a" and a body of 30 MB are sent at once
       Then it is refused
       When everything is received and completed
@@ -353,7 +353,7 @@ Feature: Batches
       Given a <kind> queue that requires sessions
       And 6 messages with SessionId "s" were sent
       When session "s" is accepted
-      And up to 4 messages of session "s" are received at once
+      And up to 4 messages of session "s" are received at once and kept
       Then they stand in the order in which they were sent
 
       Examples:
@@ -446,7 +446,7 @@ Feature: Batches
     Scenario Outline: Dead letters that are received at once and deleted are gone
       Given a <kind> queue
       And 3 messages with PartitionKey "a" were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And receivers turn to its dead letters
       And up to 2 messages are received at once and deleted, to the end
       Then exactly 3 messages were received
@@ -482,7 +482,7 @@ Feature: Batches
       And 6 messages without key were sent
       When up to <number> messages are deleted at once
       And everything is received and completed
-      Then at most <number> were deleted, and all others were received
+      Then at most <number> messages were deleted, and all others were received
 
       Examples:
         | number |
@@ -504,7 +504,7 @@ Feature: Batches
       And 3 messages without key were sent
       When each of them is received and kept
       And up to 9 messages are deleted at once
-      Then none of them was deleted
+      Then at most 0 messages were deleted
       And each of them can be completed
 
     @BATCH-17
@@ -513,25 +513,25 @@ Feature: Batches
       And 2 messages without key were sent
       When 30 seconds pass
       And a message without key is sent
-      And up to 9 messages of before the last 20 seconds are deleted
+      And up to 9 messages from before the last 20 seconds are deleted at once
       And everything is received and completed
-      Then at most 2 were deleted, and all others were received
+      Then at most 2 messages were deleted, and all others were received
 
     @BATCH-19
     Scenario: Of a partitioned queue several may not be deleted at once
       Given a partitioned queue
       And 6 messages without key were sent
-      When one tries to delete up to 4 messages at once
+      When up to 4 messages are deleted at once, if they can be
       And everything is received and completed
-      Then at most 4 were deleted, and all others were received
+      Then at most 4 messages were deleted, and all others were received
 
     @BATCH-20
     Scenario Outline: Too many may not be deleted at once
       Given a regular queue
       And 2 messages without key were sent
-      When one tries to delete up to <number> messages at once
+      When up to <number> messages are deleted at once, if they can be
       And everything is received and completed
-      Then at most 2 were deleted, and all others were received
+      Then at most 2 messages were deleted, and all others were received
 
       Examples:
         | number |

@@ -13,6 +13,7 @@ from busproof.history.records import StepResult
 from busproof.steps import STEP_MODULES, allure
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.any_command import Asking
+from busproof.steps.definitions.storage_quota import Filled
 from busproof.steps.lookups import remember_definitions, scenario_name
 from busproof.steps.options import rules_asked_for
 from busproof.steps.reporting import as_pytest_says_it
@@ -159,6 +160,12 @@ def views() -> list[MessageView]:
 def scheduled() -> list[Outcome]:
     """Answers to the schedules so far."""
     return []
+
+
+@pytest.fixture
+def filled() -> Filled:
+    """The messages that filled an entity in this scenario."""
+    return Filled()
 
 
 @pytest.fixture

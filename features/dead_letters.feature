@@ -89,7 +89,7 @@ Feature: Delivery counts and dead-letter queues
       Given a <kind> queue with 2 deliveries
       And a message with PartitionKey "a" and MessageId "x" was sent
       When one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "MaxDeliveryCountExceeded"
       And it has PartitionKey "a" and MessageId "x"
@@ -116,7 +116,7 @@ Feature: Delivery counts and dead-letter queues
       Given a <kind> queue
       And a message without key was sent
       When one message is received and abandoned, 10 times by default
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -131,7 +131,7 @@ Feature: Delivery counts and dead-letter queues
       Given a <kind> queue
       And a message without key was sent
       When a message is received and dead-lettered because of "unreadable"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And it is a dead letter because of "unreadable"
 
@@ -145,7 +145,7 @@ Feature: Delivery counts and dead-letter queues
       Given a <kind> queue
       When a message with <properties> is sent
       And a message is received and dead-lettered because of "unreadable"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then it has <properties>
 
       Examples:
@@ -204,8 +204,8 @@ Feature: Delivery counts and dead-letter queues
     Scenario Outline: A dead letter that is abandoned can be received again, a completed one is gone
       Given a <kind> queue
       And a message was dead-lettered
-      When a dead letter is received and abandoned
-      And all dead letters are received and completed
+      When one message among its dead letters is received and abandoned
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And a receive among its dead letters finds nothing
 
@@ -218,8 +218,8 @@ Feature: Delivery counts and dead-letter queues
     Scenario Outline: A peek shows dead letters and takes none
       Given a <kind> queue
       And a message was dead-lettered
-      When dead letters are peeked
-      And all dead letters are received and completed
+      When messages among its dead letters are peeked
+      And everything among its dead letters is received and completed
       Then at most 1 message is shown
       And exactly 1 message was received
 
@@ -232,8 +232,8 @@ Feature: Delivery counts and dead-letter queues
     Scenario Outline: A dead letter can be delivered any number of times
       Given a <kind> queue with 2 deliveries
       And a message was dead-lettered
-      When a dead letter is received and abandoned, 4 times
-      And all dead letters are received and completed
+      When one message among its dead letters is received and abandoned, 4 times
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
 
       Examples:
@@ -268,8 +268,8 @@ Feature: Delivery counts and dead-letter queues
     Scenario Outline: A dead letter is not dead-lettered again
       Given a <kind> queue
       And a message was dead-lettered
-      When a dead letter is received and kept
-      And the dead letter kept is dead-lettered
+      When a message among its dead letters is received and kept
+      And the message kept among its dead letters is dead-lettered
       Then it is refused
 
       Examples:
@@ -310,7 +310,8 @@ Feature: Delivery counts and dead-letter queues
       And only 12 of 20 seconds pass
       And the lock of the message kept is renewed, which succeeds
       And only 12 of 20 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -327,7 +328,8 @@ Feature: Delivery counts and dead-letter queues
       And receivers turn to its dead letters
       And a message is received and deferred
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -364,7 +366,8 @@ Feature: Delivery counts and dead-letter queues
       And receivers turn to its dead letters
       And a message is received and kept
       Then a receive over another connection finds nothing
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       And a receive finds nothing
 
       Examples:
@@ -399,7 +402,7 @@ Feature: Delivery counts and dead-letter queues
       And subscription "one"
       And 4 messages with PartitionKey "a" were sent
       When receivers turn to subscription "one"
-      And everything is received and dead-lettered
+      And each message is received and dead-lettered
       And receivers turn to its dead letters
       And up to 4 messages are received at once and kept
       Then each of them can be completed
@@ -415,7 +418,7 @@ Feature: Delivery counts and dead-letter queues
       And subscription "one"
       And 7 messages without key were sent
       When receivers turn to subscription "one"
-      And everything is received and dead-lettered
+      And each message is received and dead-lettered
       And receivers turn to its dead letters
       And they are peeked at, <count> at a time, each time from behind the last
       Then every message that was sent was shown
@@ -431,7 +434,7 @@ Feature: Delivery counts and dead-letter queues
     Scenario Outline: Peeking on among a queue's dead letters finds every one
       Given a <kind> queue
       And 7 messages without key were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And receivers turn to its dead letters
       And they are peeked at, <count> at a time, each time from behind the last
       Then every message that was sent was shown
@@ -449,26 +452,26 @@ Feature: Delivery counts and dead-letter queues
     Scenario: Dead letters come from every partition
       Given a partitioned queue
       And 48 messages without key were sent
-      When everything is received and dead-lettered
-      And all dead letters are received and completed
+      When each message is received and dead-lettered
+      And everything among its dead letters is received and completed
       Then exactly 48 messages were received
 
     @DLQ-12
     Scenario: Dead letters outlast an outage
       Given a partitioned queue
       And 32 messages without key were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And every partition is down for a while
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 32 messages were received
 
     @DLQ-13
     Scenario: In an outage, dead letters are at worst received afterwards
       Given a partitioned queue
       And 32 messages without key were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And 8 partitions go down
-      And a receive of dead letters is tried
+      And a receive among its dead letters is tried
       And every partition is up again
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 32 messages were received by then

@@ -36,7 +36,7 @@ Feature: Deferred messages
       Given a <kind> queue
       And a message without key was sent
       When a message is received and deferred
-      And it is received by its number over another connection
+      And it is received by its number over another connection and completed
       Then exactly 1 message was received
 
       Examples:
@@ -126,7 +126,8 @@ Feature: Deferred messages
       When a message is received and deferred
       And it is received by its number and abandoned
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -142,7 +143,8 @@ Feature: Deferred messages
       And it is received by its number and abandoned
       And it is received by its number and abandoned
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
     @DEFER-12
     Scenario Outline: A deferred message of a session stays deferred when its session is closed
@@ -154,7 +156,8 @@ Feature: Deferred messages
       And session "a" is accepted
       And everything of session "a" is received and completed
       Then exactly 0 messages were received
-      And it can be received by its number in session "a"
+      When it is tried by its number in session "a"
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -169,7 +172,8 @@ Feature: Deferred messages
       And it is received by its number and kept
       And 5 seconds pass
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -198,9 +202,15 @@ Feature: Deferred messages
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And a message of session "a" is received and deferred
-      Then it is refused by its number outside of session "a"
-      And it is refused by its number in session "b"
-      And it can be received by its number in session "a"
+      And it is tried by its number
+      Then it is refused
+      When it is tried by its number in session "a" over another connection
+      Then it is refused
+      When session "b" is accepted
+      And it is tried by its number in session "b"
+      Then it is refused
+      When it is tried by its number in session "a"
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -243,7 +253,7 @@ Feature: Deferred messages
     Scenario Outline: Messages of one partition are received together
       Given a <kind> queue
       And 5 messages with PartitionKey "a" were sent
-      When everything is received and deferred
+      When each message is received and deferred
       And all of them are received by their numbers at once
       Then exactly 5 messages were received
 
@@ -256,7 +266,7 @@ Feature: Deferred messages
     Scenario: Messages of several partitions may have to be received one by one
       Given a partitioned queue
       And 32 messages without key were sent
-      When everything is received and deferred
+      When each message is received and deferred
       And all of them are received by their numbers at once, or else one by one
       Then exactly 32 messages were received
 

@@ -158,7 +158,7 @@ Feature: Time to live
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "one"
       And 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 
@@ -340,7 +340,7 @@ Feature: Time to live
       And a message with PartitionKey "a" and MessageId "x" was sent that lives for 5 seconds
       When 5 seconds pass
       And a receive is tried
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it has PartitionKey "a" and MessageId "x"
       And it is a dead letter because of "TTLExpiredException"
@@ -357,7 +357,7 @@ Feature: Time to live
       When a message is received and kept
       And 20 seconds pass
       And a receive is tried
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 

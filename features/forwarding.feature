@@ -164,7 +164,7 @@ Feature: Automatic forwarding
       And a chain of 2 partitioned queues that ends in "end"
       When a message with <properties> is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
       And it has <properties>
 
@@ -256,12 +256,12 @@ Feature: Automatic forwarding
       And a partitioned source of "end"
       When a message with MessageId "x" is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       And 20 seconds pass
       And senders turn to the source
       And a message with MessageId "x" is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then all that were sent are in one partition
 
     @FWD-12
@@ -358,7 +358,7 @@ Feature: Automatic forwarding
       And a chain of 4 <kind> queues that ends in "end"
       When a message with PartitionKey "a" is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then at most 1 message was received
 
       Examples:
@@ -375,7 +375,8 @@ Feature: Automatic forwarding
       When 4 messages with SessionId "a" are sent
       And receivers turn to "end"
       And session "a" is accepted
-      And messages of session "a" are awaited until there are 4
+      And 4 messages of session "a" are awaited
+      And everything of session "a" is received and completed
       Then exactly 4 messages were received
 
       Examples:
@@ -391,7 +392,8 @@ Feature: Automatic forwarding
       And a message with SessionId "a" is sent
       And receivers turn to "end"
       And session "a" is accepted
-      And messages of session "a" are awaited until there are 1
+      And 1 messages of session "a" are awaited
+      And everything of session "a" is received and completed
       Then exactly 1 message was received
       And it has SessionId "a"
 
@@ -421,7 +423,7 @@ Feature: Automatic forwarding
       And a regular source of "end"
       When a message with SessionId "a" and PartitionKey "b" is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then at most 1 message was received
 
     @FWD-29
@@ -508,7 +510,7 @@ Feature: Automatic forwarding
     @FWD-21
     Scenario: What a full destination has no room for is not lost
       Given a regular queue
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       And a regular source of "orders"
       When a large message without key is sent
       And a message is awaited among the dead letters of the source, unless it is in "orders"
@@ -523,7 +525,7 @@ Feature: Automatic forwarding
       And 120 seconds pass
       And every partition is up again
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
       Examples:
@@ -548,7 +550,7 @@ Feature: Automatic forwarding
       And messages are awaited until there are 4
       Then exactly 4 messages were received
       When senders turn to the source
-      And a receive of dead letters of transfers is tried
+      And a receive among its dead letters of transfers is tried
       Then exactly 4 messages were received
 
       Examples:
@@ -560,9 +562,9 @@ Feature: Automatic forwarding
     Scenario: What was never forwarded is no dead letter of transfers
       Given a partitioned queue
       And a message was dead-lettered
-      When a receive of dead letters of transfers is tried
+      When a receive among its dead letters of transfers is tried
       Then exactly 0 messages were received
-      When dead letters of transfers are peeked
+      When messages among its dead letters of transfers are peeked
       Then exactly 0 messages are shown
 
     @FWD-32
@@ -580,7 +582,7 @@ Feature: Automatic forwarding
       And subscription "one" that forwards to "end"
       When a message with property yes true and property number 2.5 and Label "x" is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then it has property yes true and property number 2.5 and Label "x"
 
       Examples:
@@ -597,7 +599,7 @@ Feature: Automatic forwarding
       And rule "$Default" of subscription "one" is removed
       And a message with property size 5 is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly one of them has property size 6
 
       Examples:
@@ -689,7 +691,7 @@ Feature: Automatic forwarding
       And a message with PartitionKey "a" and MessageId "x" was sent
       When a message is received and dead-lettered because of "unreadable"
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
       And it is a dead letter because of "unreadable"
       And it has PartitionKey "a" and MessageId "x"
@@ -707,7 +709,7 @@ Feature: Automatic forwarding
       When one message is received and abandoned, 10 times by default
       And a receive is tried
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
     @FWD-35 @TTL-07
@@ -718,7 +720,7 @@ Feature: Automatic forwarding
       When 20 seconds pass
       And a receive is tried
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
       And it has PartitionKey "a" and MessageId "x"
@@ -738,7 +740,7 @@ Feature: Automatic forwarding
       And receivers turn to "end"
       And a receive is tried
       And receivers turn to its dead letters
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 
@@ -757,7 +759,7 @@ Feature: Automatic forwarding
       And <then>
       And the transaction is committed
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
       Examples:
@@ -774,7 +776,7 @@ Feature: Automatic forwarding
       And subscription "one" that forwards its dead letters to "end"
       And 3 messages without key were sent
       When receivers turn to subscription "one"
-      And everything is received and dead-lettered
+      And each message is received and dead-lettered
       And receivers turn to "end"
       And messages are awaited until there are 3
       Then exactly 3 messages were received
@@ -784,8 +786,8 @@ Feature: Automatic forwarding
       Given a <kind> destination "end"
       And a <kind> source of dead letters for "end"
       And 3 messages without key were sent
-      When everything is received and dead-lettered
-      And a receive of dead letters is tried
+      When each message is received and dead-lettered
+      And a receive among its dead letters is tried
       Then exactly 0 messages were received
       When receivers turn to "end"
       And messages are awaited until there are 3

@@ -48,10 +48,7 @@ Feature: Message locks
     @LOCK-03
     Scenario Outline: No lock lasts for more than five minutes
       Given perhaps a <kind> queue with locks of 10 minutes
-      And a message without key was sent, if there is a queue
-      When a message is received and kept, if there is a queue
-      And 300 seconds pass
-      Then a receive finds it, if there is a queue
+      Then a message that is kept for 300 seconds is received again, if there is a queue
 
       Examples:
         | kind        |
@@ -87,7 +84,8 @@ Feature: Message locks
       And the lock of the message kept is renewed, which succeeds
       And only 20 of 30 seconds pass
       Then a receive over another connection finds nothing
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -135,7 +133,8 @@ Feature: Message locks
       And only 12 of 20 seconds pass
       And the lock of the message kept is renewed, which succeeds
       And only 12 of 20 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        | where            |
@@ -320,7 +319,7 @@ Feature: Message locks
       And the message kept is dead-lettered in the transaction
       Then a receive among its dead letters finds nothing
       When the transaction is committed
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
 
     @LOCK-11
@@ -384,7 +383,8 @@ Feature: Message locks
       And the message kept is <settled> in the transaction
       And the transaction is rolled back
       Then a receive over another connection finds nothing
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       And a receive finds nothing
 
       Examples:
@@ -405,9 +405,10 @@ Feature: Message locks
       And a message of session "s" is received and kept
       And the message kept is <settled> in the transaction
       And the transaction is rolled back
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is refused
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       When everything of session "s" is received and completed
       Then exactly 1 message was received
 
@@ -538,7 +539,7 @@ Feature: Message locks
       When each of them is received and kept
       And all of them are dead-lettered in one request
       Then it is accepted
-      When all dead letters are received and completed
+      When everything among its dead letters is received and completed
       Then exactly 3 messages were received
 
       Examples:
@@ -579,7 +580,7 @@ Feature: Message locks
       Given a partitioned queue that requires sessions
       And 3 messages with SessionId "a" were sent
       When session "a" is accepted
-      And each of them is received in session "a" and kept
+      And each of them in session "a" is received and kept
       And all of them are completed in one request
       Then it is accepted
 
@@ -588,7 +589,7 @@ Feature: Message locks
       Given a regular queue
       And a message with PartitionKey "a" was sent
       When each of them is received and kept
-      And each of them is completed twice in one request
+      And all of them are completed twice in one request
       Then it is accepted or refused
 
   Rule: Of several partitions all locks are used or none
@@ -621,7 +622,7 @@ Feature: Message locks
       And messages with PartitionKey "a", "b" and "c" were sent in turn, 4 of each
       When each of them is received and kept
       And only 20 of 30 seconds pass
-      And all of their locks are renewed in one request, or else one by one
+      And all of them are renewed in one request, or else one by one
       And only 20 of 30 seconds pass
       Then each of them can be completed
 
@@ -663,7 +664,7 @@ Feature: Message locks
       And 2 messages with PartitionKey "a" were sent
       When each of them is received and kept
       And the first of them is completed
-      And all of their locks are renewed in one request
+      And all of them are renewed in one request
       Then it is refused
 
       Examples:
@@ -679,7 +680,7 @@ Feature: Message locks
       And 3 messages with PartitionKey "a" were sent
       When each of them is received and kept
       And only 20 of 30 seconds pass
-      And all of their locks are renewed in one request
+      And all of them are renewed in one request
       Then it is accepted
       When only 20 of 30 seconds pass
       Then each of them can be completed
@@ -694,5 +695,5 @@ Feature: Message locks
       Given a regular queue
       And messages with PartitionKey "a", "b" and "c" were sent in turn, 2 of each
       When each of them is received and kept
-      And all of their locks are renewed in one request
+      And all of them are renewed in one request
       Then it is accepted

@@ -320,7 +320,7 @@ Feature: Queue management
       And a message with PartitionKey "a" is sent
       And one message is received and abandoned, as often as permitted
       Then a receive finds nothing
-      When dead letters are received and completed until 1 has come
+      When 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -406,7 +406,7 @@ Feature: Queue management
       And session "s" is given the state "half"
       And the queue is deleted
       And it is created again as a <kind> queue that requires sessions
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is accepted
       When session "s" is asked for its state over another connection
       Then the answer has no state

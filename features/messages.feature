@@ -152,7 +152,7 @@ Feature: Message life cycle
       Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is refused
 
       Examples:
@@ -179,7 +179,7 @@ Feature: Message life cycle
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is closed
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is accepted
 
       Examples:

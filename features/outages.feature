@@ -55,12 +55,12 @@ Feature: State that an outage must not change
     Scenario: A dead letter that is completed in an outage is gone, or comes again
       Given a partitioned queue with locks of 5 seconds
       And a message was dead-lettered
-      When a dead letter is received and kept
+      When a message among its dead letters is received and kept
       And the partition that took the first message goes down
-      And the dead letter kept is completed
+      And the message kept among its dead letters is completed
       And the partition is up again
       And 5 seconds pass
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 0 messages were received, or 1 if it was refused
 
     @PART-04
@@ -119,7 +119,8 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And only 10 of 30 seconds pass
       And the partition is up again
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -133,7 +134,7 @@ Feature: State that an outage must not change
       When session "s" is accepted
       And the partition that took the first message goes down
       And the partition is up again
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is refused
 
     @SESS-12
@@ -202,7 +203,7 @@ Feature: State that an outage must not change
       Given a partitioned queue
       And a message was dead-lettered
       When every partition is down for a while
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And it is a dead letter because of "unreadable"
 
@@ -214,7 +215,8 @@ Feature: State that an outage must not change
       And the partition that took the first message goes down
       And the partition is up again
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -342,7 +344,7 @@ Feature: State that an outage must not change
       And 20 seconds pass
       And every partition is down for a while
       And 20 seconds pass
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is accepted
 
     @DUP-01
@@ -607,11 +609,11 @@ Feature: State that an outage must not change
       And subscription "one"
       And 4 messages with <key> were sent
       When receivers turn to subscription "one"
-      And everything is received and dead-lettered
+      And each message is received and dead-lettered
       And senders turn to the topic
       And every partition is down for a while
       And receivers turn to subscription "one"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 4 messages were received
       And it is a dead letter because of "unreadable"
 
@@ -680,7 +682,7 @@ Feature: State that an outage must not change
       And every partition is down for a while
       And receivers turn to subscription "one"
       Then the state of session "s" is "half"
-      When session "s" is accepted over another connection
+      When session "s" is requested over another connection
       Then it is refused
       When everything of session "s" is received and completed
       Then exactly 2 messages were received

@@ -140,7 +140,7 @@ Feature: Partitions, outages and front ends
     Scenario: On one connection everything comes in the end, each message once
       Given a partitioned queue
       And 40 messages without key were sent
-      When each message is received and completed at once
+      When each message is received and completed
       Then a receive finds nothing
 
     @PART-09
@@ -155,7 +155,7 @@ Feature: Partitions, outages and front ends
     Scenario Outline: Over one HTTP connection everything comes in the end
       Given a partitioned queue
       And 40 messages <carried> were sent
-      When each message is received and completed at once
+      When each message is received and completed
       Then a receive finds nothing
 
       Examples:
@@ -230,7 +230,7 @@ Feature: Partitions, outages and front ends
     Scenario: However many were settled before
       Given a partitioned queue
       And 128 messages without key were sent
-      When each message is received and completed at once
+      When each message is received and completed
       Then a receive finds nothing
 
   Rule: A peek begins with the oldest message of whoever answers

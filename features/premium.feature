@@ -195,9 +195,9 @@ Feature: Premium tier
       And 3 messages with PartitionKey "a" were sent
       When a message is received and dead-lettered because of "unreadable"
       And a message is received and deferred
-      Then it can be received by its number
-      When everything is received and completed
-      And all dead letters are received and completed
+      And it is received by its number and kept
+      And everything is received and completed
+      And everything among its dead letters is received and completed
       Then exactly 2 messages were received
 
     @PREM-03
@@ -247,7 +247,7 @@ Feature: Premium tier
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And session "a" is given the state "half"
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is refused
       And the state of session "a" is "half"
 

@@ -208,7 +208,7 @@ Feature: Scheduled messages
       When session "s" is accepted
       And <meanwhile>
       And 30 seconds pass
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       And a message of session "s" is awaited over another connection
       Then exactly 1 message was received
 

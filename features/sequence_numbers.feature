@@ -164,8 +164,8 @@ Feature: Sequence numbers
     Scenario Outline: No two dead letters have one number
       Given a <kind> queue
       And 20 messages without key were sent
-      When everything is received and dead-lettered
-      And all dead letters are received and completed
+      When each message is received and dead-lettered
+      And everything among its dead letters is received and completed
       Then exactly 20 messages were received
       And no two of them have one sequence number
 

@@ -52,7 +52,7 @@ Feature: Sessions
       When session "a" is accepted
       And everything of session "a" is received and completed
       And session "a" is closed
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is accepted
 
     @SESS-04
@@ -60,7 +60,7 @@ Feature: Sessions
       Given a <kind> queue that requires sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 4 of each
       When session "a" is accepted
-      And session "b" is accepted over another connection
+      And session "b" is requested over another connection
       Then it is accepted
       When everything of session "a" is received and completed
       Then exactly 4 messages were received
@@ -108,7 +108,7 @@ Feature: Sessions
     Scenario Outline: A peek in a session shows messages of that session only
       Given a <kind> queue that requires sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
-      When session "b" is accepted over another connection
+      When session "b" is requested over another connection
       And messages of session "b" are peeked
       Then only messages of session "b" are shown
 
@@ -182,7 +182,7 @@ Feature: Sessions
       When session "a" is accepted
       And a message of session "a" is received and kept
       And session "a" is closed
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is accepted
       When everything of session "a" is received over another connection and completed
       Then exactly 4 messages were received
@@ -232,7 +232,7 @@ Feature: Sessions
       When session "a" is accepted
       And a message of session "a" is received and kept
       And 5 seconds pass
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is accepted
       When everything of session "a" is received over another connection and completed
       Then exactly 3 messages were received
@@ -271,7 +271,7 @@ Feature: Sessions
       And only 12 of 20 seconds pass
       And session "a" is renewed
       And 9 seconds pass
-      And session "b" is accepted over another connection
+      And session "b" is requested over another connection
       Then it is accepted
 
       Examples:
@@ -287,7 +287,7 @@ Feature: Sessions
       And only 12 of 20 seconds pass
       And session "a" is renewed
       And only 12 of 20 seconds pass
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is refused
 
       Examples:
@@ -367,7 +367,7 @@ Feature: Sessions
       When everything of session "a" is received and completed
       Then exactly 2 messages were received
       When 20 seconds pass
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is accepted
 
       Examples:
@@ -384,7 +384,7 @@ Feature: Sessions
       When session "a" is accepted
       And session "a" is closed over another connection
       Then it is accepted or refused
-      When session "a" is accepted over another connection
+      When session "a" is requested over another connection
       Then it is refused
       When everything of session "a" is received and completed
       Then exactly 2 messages were received
@@ -401,7 +401,7 @@ Feature: Sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
       And one message of session "a" is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "MaxDeliveryCountExceeded"
       And it has SessionId "a" and MessageId "x"
@@ -472,7 +472,7 @@ Feature: Sessions
       Given a <kind> queue that requires sessions
       When session "a" is accepted
       And session "a" is given the state "one"
-      And the state of session "a" is removed
+      And session "a" is given no state
       Then the state of session "a" is none
 
       Examples:
@@ -502,7 +502,7 @@ Feature: Sessions
       When session "a" is accepted
       And session "a" is given the state "one"
       And <ended>
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       And session "a" is asked for its state over another connection
       Then the answer is the state "one"
 
@@ -630,7 +630,7 @@ Feature: Sessions
       And a message with SessionId "a" was sent
       When receivers turn to subscription "one"
       And session "a" is accepted
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is refused
 
       Examples:
@@ -692,7 +692,7 @@ Feature: Sessions
       And only 12 of 20 seconds pass
       And session "a" is renewed
       And only 12 of 20 seconds pass
-      And session "a" is accepted over another connection
+      And session "a" is requested over another connection
       Then it is refused
       When 20 seconds pass
       And session "a" is received

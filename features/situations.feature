@@ -96,8 +96,8 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: Many dead letters are all there
       Given a <kind> queue
       And 110 messages with PartitionKey "a" were sent
-      When everything is received and dead-lettered
-      And all dead letters are received and completed
+      When each message is received and dead-lettered
+      And everything among its dead letters is received and completed
       Then exactly 110 messages were received
 
       Examples:
@@ -109,7 +109,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: Many deferred messages are all received by their numbers
       Given a partitioned queue
       And 110 messages with PartitionKey "a" were sent
-      When everything is received and deferred
+      When each message is received and deferred
       And each of them is received by its number and completed
       Then exactly 110 messages were received
 
@@ -208,7 +208,8 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When a message is received and deferred
       And <number> hours pass
-      Then it can be received by its number
+      And it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        | number |
@@ -221,9 +222,9 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A dead letter stays for hours
       Given a <kind> queue
       And 2 messages with PartitionKey "a" were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And <number> hours pass
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 2 messages were received
 
       Examples:
@@ -343,7 +344,8 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" is sent
       And a message is received and kept
       And only 20 of 30 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | update                                              |
@@ -384,7 +386,7 @@ Feature: Late effects, changed settings and refused requests
       When <update>
       And a message with PartitionKey "a" is sent
       And 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -399,7 +401,7 @@ Feature: Late effects, changed settings and refused requests
       When <update>
       And a message with PartitionKey "a" is sent
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -443,7 +445,7 @@ Feature: Late effects, changed settings and refused requests
       When <update>
       And a message with PartitionKey "a" is sent
       And receivers turn to "invoices"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
       Examples:
@@ -460,7 +462,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" is sent
       And a message is received and dead-lettered because of "unreadable"
       And receivers turn to "invoices"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
       Examples:
@@ -476,7 +478,7 @@ Feature: Late effects, changed settings and refused requests
       And the queue is active again
       And a message with PartitionKey "a" is sent
       And <happens>
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "<reason>"
 
@@ -555,7 +557,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
       And 300 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       When receivers turn to subscription "two"
       Then it is described with locks of 30 seconds
@@ -623,7 +625,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "<name>"
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -657,7 +659,8 @@ Feature: Late effects, changed settings and refused requests
       When a message is received and kept
       And <update>
       And only 10 of 30 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | update                                              |
@@ -696,7 +699,8 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When a message is received and deferred
       And <update>
-      Then it can be received by its number
+      And it is tried by its number
+      Then it is accepted
 
       Examples:
         | update                                              |
@@ -741,7 +745,7 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned queue
       And a message was dead-lettered
       When it is updated to have locks of 5 seconds
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
 
     @SESS-19
@@ -779,7 +783,8 @@ Feature: Late effects, changed settings and refused requests
       And it is updated to be regular
       Then it is accepted or refused
       And it is described as partitioned, with locks of 5 minutes and with 4 deliveries
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
 
@@ -908,7 +913,7 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned queue that requires sessions
       And 2 messages with SessionId "s" were sent
       When session "s" is accepted
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is refused
       When everything of session "s" is received and completed
       Then exactly 2 messages were received
@@ -965,10 +970,10 @@ Feature: Late effects, changed settings and refused requests
       And a message with SessionId "s" was sent
       When session "s" is accepted
       And only 20 of 30 seconds pass
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is refused
       When 15 seconds pass
-      And session "s" is accepted over another connection
+      And session "s" is requested over another connection
       Then it is accepted
 
       Examples:
@@ -1035,7 +1040,8 @@ Feature: Late effects, changed settings and refused requests
       When a message is received and kept
       And the message kept is tried by its number
       Then it is refused
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
 
@@ -1105,7 +1111,7 @@ Feature: Late effects, changed settings and refused requests
       Then in the end it is described with 2 messages
       When everything of session "s" is received and completed
       Then exactly 2 messages were received
-      When all dead letters are received and completed
+      When everything among its dead letters is received and completed
       Then exactly 3 messages were received
 
       Examples:
@@ -1223,7 +1229,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: Messages of a batch can be deferred one by one
       Given a partitioned queue
       And 3 messages with PartitionKey "a" were sent at once
-      When everything is received and deferred
+      When each message is received and deferred
       Then a receive finds nothing
       When each of them is received by its number and completed
       Then exactly 3 messages were received
@@ -1235,7 +1241,7 @@ Feature: Late effects, changed settings and refused requests
       When a message is received and dead-lettered because of "unreadable"
       And everything is received and completed
       Then exactly 2 messages were received
-      When all dead letters are received and completed
+      When everything among its dead letters is received and completed
       Then exactly 3 messages were received
 
     @TOPIC-01
@@ -1268,11 +1274,11 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A dead letter is locked, given again, deferred or peeked as any message
       Given a <kind> queue with locks of 10 seconds
       And a message was dead-lettered
-      When a dead letter is received and kept
-      And a receive of dead letters is tried
+      When a message among its dead letters is received and kept
+      And a receive among its dead letters is tried
       Then exactly 0 messages were received
       When 10 seconds pass
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And a receive among its dead letters finds nothing
 
@@ -1288,7 +1294,7 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And a message of session "s" is received and kept
       And the message kept is dead-lettered
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And it has SessionId "s"
 
@@ -1301,7 +1307,7 @@ Feature: Late effects, changed settings and refused requests
       When receivers turn to subscription "one"
       And a message is received and dead-lettered because of "unreadable"
       Then a receive finds nothing
-      When all dead letters are received and completed
+      When everything among its dead letters is received and completed
       Then exactly 1 message was received
       And it has Label "x"
       When receivers turn to subscription "two"
@@ -1318,7 +1324,8 @@ Feature: Late effects, changed settings and refused requests
       And only 12 of 20 seconds pass
       And the lock of the message kept is renewed, which succeeds
       And only 12 of 20 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -1332,7 +1339,8 @@ Feature: Late effects, changed settings and refused requests
       When receivers turn to its dead letters
       And a message is received and deferred
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -1375,7 +1383,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "one"
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "MaxDeliveryCountExceeded"
 
@@ -1391,7 +1399,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "one"
       And 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 
@@ -1461,7 +1469,8 @@ Feature: Late effects, changed settings and refused requests
       When receivers turn to subscription "one"
       And a message is received and deferred
       Then a receive finds nothing
-      And it can be received by its number
+      When it is tried by its number
+      Then it is accepted
       When receivers turn to subscription "two"
       And everything is received and completed
       Then exactly 1 message was received
@@ -1473,7 +1482,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue that requires sessions and with a time to live of 20 seconds and that dead-letters expired messages
       And a message with SessionId "s" was sent
       When 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 
@@ -1503,7 +1512,7 @@ Feature: Late effects, changed settings and refused requests
       And every partition is up again
       And 20 seconds pass
       And a receive is tried
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
     @TTL-08
@@ -1524,7 +1533,7 @@ Feature: Late effects, changed settings and refused requests
       When every partition is down for a while
       And 20 seconds pass
       And a receive is tried
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -1561,7 +1570,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent that lives for 20 seconds
       When a message is received and dead-lettered because of "unreadable"
       And 120 seconds pass
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
 
       Examples:
@@ -1623,7 +1632,8 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused
       When a message with PartitionKey "a" is sent in the transaction
       Then it is refused
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
       When everything is received and completed
       Then exactly 1 message was received
 
@@ -1832,7 +1842,7 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> queue with a time to live of 20 seconds and that dead-letters expired messages
       And 3 messages with <key> were sent
       When 20 seconds pass
-      And dead letters are received and completed until 3 has come
+      And 3 messages among its dead letters are awaited
       Then exactly 3 messages were received
 
       Examples:
@@ -1848,7 +1858,7 @@ Feature: Late effects, changed settings and refused requests
       And 3 messages with PartitionKey "a" were sent
       When receivers turn to subscription "one"
       And 20 seconds pass
-      And dead letters are received and completed until 3 has come
+      And 3 messages among its dead letters are awaited
       Then exactly 3 messages were received
 
   Rule: A commit does all that its transaction was asked for
@@ -1935,9 +1945,9 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" was sent
       And a transaction
       When a message is received and kept
-      And the message kept is dead-lettered in the transaction because of "unreadable"
+      And the message kept is dead-lettered because of "unreadable" in the transaction
       And the transaction is committed
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then exactly 1 message was received
       And it is a dead letter because of "unreadable"
 
@@ -2071,7 +2081,7 @@ Feature: Late effects, changed settings and refused requests
       When the source is updated to forward no more
       And a message without key is sent
       And 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       And it is a dead letter because of "TTLExpiredException"
 
@@ -2087,7 +2097,7 @@ Feature: Late effects, changed settings and refused requests
       And the queue is active again
       And a message without key is sent
       And 20 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:
@@ -2105,7 +2115,7 @@ Feature: Late effects, changed settings and refused requests
       And the queue is active again
       And a message without key is sent
       And receivers turn to "invoices"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
 
       Examples:
@@ -2232,7 +2242,8 @@ Feature: Late effects, changed settings and refused requests
       And senders turn to the topic
       And every partition is down for a while
       And receivers turn to subscription "one"
-      Then it can be received by its number
+      And it is tried by its number
+      Then it is accepted
       And a receive finds nothing
 
     @PART-04 @DLQ-01
@@ -2259,7 +2270,8 @@ Feature: Late effects, changed settings and refused requests
       And every partition is down for a while
       And receivers turn to subscription "one"
       Then a receive over another connection finds nothing
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
 
     @PART-04 @DLQ-07
     Scenario: What is deferred among dead letters is there after an outage
@@ -2270,7 +2282,8 @@ Feature: Late effects, changed settings and refused requests
       And receivers turn to "orders"
       And every partition is down for a while
       And receivers turn to its dead letters
-      Then it can be received by its number
+      And it is tried by its number
+      Then it is accepted
 
     @PART-04 @DLQ-07
     Scenario: Deliveries of a dead letter count on after an outage
@@ -2283,7 +2296,8 @@ Feature: Late effects, changed settings and refused requests
       And every partition is down for a while
       And receivers turn to its dead letters
       Then a receive over another connection finds nothing
-      And the message kept can be completed
+      When the message kept is completed
+      Then it is accepted
 
   Rule: What a subscription refuses changes nothing in it
 
@@ -2300,7 +2314,7 @@ Feature: Late effects, changed settings and refused requests
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
 
       Examples:

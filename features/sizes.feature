@@ -132,21 +132,21 @@ Feature: Entity sizes
     Scenario: A key of another partition has room
       Given a partitioned queue
       And a key in another partition than "a"
-      And messages with PartitionKey "a" have filled the partition of their key
-      When the other partition is sent a message
+      And messages with PartitionKey "a" were sent until there was no room for their key
+      When the other partition's key is used for 1 large message
       Then it is accepted
 
     @SIZE-09
     Scenario: Messages without key may go round a full partition
       Given a partitioned queue
-      And messages with PartitionKey "a" have filled the partition of their key
+      And messages with PartitionKey "a" were sent until there was no room for their key
       When 32 large messages without key are sent
       Then all of them are accepted, or refused because the quota is exceeded
 
     @SIZE-14
     Scenario: A full partition takes nothing of a transaction
       Given a partitioned queue
-      And messages with PartitionKey "a" have filled the partition of their key
+      And messages with PartitionKey "a" were sent until there was no room for their key
       And a transaction
       When a large message with PartitionKey "a" is sent in the transaction
       Then it, or the transaction's commit, is refused because the quota is exceeded
@@ -157,7 +157,7 @@ Feature: Entity sizes
     Scenario: A transaction that does not fit leaves nothing behind
       Given a partitioned queue
       And a transaction
-      When more messages with PartitionKey "a" than there is room for are sent in the transaction
+      When messages with PartitionKey "a" are sent in the transaction until there is no room for their key
       Then it, or the transaction's commit, is refused because the quota is exceeded
       When the transaction is rolled back, if it can be
       And everything is received and completed
@@ -185,13 +185,13 @@ Feature: Entity sizes
     @SIZE-10
     Scenario: A full queue refuses what is sent
       Given a regular queue of 1 GB
-      When messages are sent until there is no room
+      When messages are sent until there is no room for more
       Then it is refused because the quota is exceeded
 
     @SIZE-10
     Scenario: Nothing is kept of what a full queue refused
       Given a regular queue of 1 GB
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       When a large message without key is sent
       Then it is refused because the quota is exceeded
       When everything is received and completed
@@ -206,7 +206,7 @@ Feature: Entity sizes
     @SIZE-13
     Scenario Outline: Whatever lies in a queue takes its room
       Given a regular queue
-      When messages are <fate> until there is no room
+      When messages are <fate> until there is no room for more
       Then it is refused because the quota is exceeded
 
       Examples:
@@ -222,107 +222,107 @@ Feature: Entity sizes
     @SIZE-11
     Scenario: A full queue gives what it holds
       Given a regular queue of 1 GB
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       When everything is received and completed
       Then every message that was taken was received
 
     @SIZE-11 @SIZE-07
     Scenario: A full partition gives what it holds
       Given a partitioned queue
-      And messages with PartitionKey "a" have filled the partition of their key
+      And messages with PartitionKey "a" were sent until there was no room for their key
       When everything is received and completed
       Then every message that was taken was received
 
     @SIZE-11
     Scenario: A full queue is available
       Given a regular queue
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       Then in the end it is described as available
 
     @SIZE-12
     Scenario: A queue that was emptied has room again
       Given a regular queue
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       When everything is received and completed
-      Then in the end a large message without key is accepted
+      Then in the end a large message without key has room
 
     @SIZE-12
     Scenario: A queue has room again for what was received and deleted
       Given a regular queue
-      And messages without key have filled the queue
+      And messages without key were sent until there was no room for more
       When 3 messages are received and deleted
-      Then in the end a large message without key is accepted
+      Then in the end a large message without key has room
 
     @SIZE-12 @SIZE-07
     Scenario: A partition that was emptied has room again
       Given a partitioned queue
-      And messages with PartitionKey "a" have filled the partition of their key
+      And messages with PartitionKey "a" were sent until there was no room for their key
       When everything is received and completed
-      Then in the end a large message with PartitionKey "a" is accepted
+      Then in the end a large message with PartitionKey "a" has room
 
     @SIZE-12
     Scenario Outline: What leaves a full queue gives room, however it leaves
       Given a <kind> queue
-      And messages <carried> have filled <what>
+      And messages <carried> were sent until there was no room for <what>
       When <first>
       And <then>
-      Then in the end a large message <carried> is accepted
+      Then in the end a large message <carried> has room
 
       Examples:
-        | kind        | carried               | what                       | first                                  | then                                                 |
-        | regular     | without key           | the queue                  | everything is received and deferred    | each of them is received by its number and completed |
-        | regular     | without key           | the queue                  | everything is received and dead-lettered | all dead letters are received and completed        |
-        | partitioned | with PartitionKey "a" | the partition of their key | everything is received and deferred    | each of them is received by its number and completed |
-        | partitioned | with PartitionKey "a" | the partition of their key | everything is received and dead-lettered | all dead letters are received and completed        |
-        | partitioned | with PartitionKey "a" | the partition of their key | 2 messages are received and deleted    | a message is received and deleted                    |
-        | regular     | without key           | the queue                  | up to 3 messages are received at once and deleted, to the end | a receive is tried            |
+        | kind        | carried               | what      | first                                                         | then                                                        |
+        | regular     | without key           | more      | each message is received and deferred                         | each of them is received by its number and completed        |
+        | regular     | without key           | more      | each message is received and dead-lettered                    | everything among its dead letters is received and completed |
+        | partitioned | with PartitionKey "a" | their key | each message is received and deferred                         | each of them is received by its number and completed        |
+        | partitioned | with PartitionKey "a" | their key | each message is received and dead-lettered                    | everything among its dead letters is received and completed |
+        | partitioned | with PartitionKey "a" | their key | 2 messages are received and deleted                           | a message is received and deleted                           |
+        | regular     | without key           | more      | up to 3 messages are received at once and deleted, to the end | a receive is tried                                          |
 
     @SIZE-12
     Scenario Outline: A message that a transaction completes gives room with the commit
       Given a <kind> queue
-      And messages <carried> have filled <what>
+      And messages <carried> were sent until there was no room for <what>
       And a transaction
       When 3 messages are received and completed in the transaction
       And the transaction is committed
-      Then in the end a large message <carried> is accepted
+      Then in the end a large message <carried> has room
 
       Examples:
-        | kind        | carried               | what                       |
-        | regular     | without key           | the queue                  |
-        | partitioned | with PartitionKey "a" | the partition of their key |
+        | kind        | carried               | what      |
+        | regular     | without key           | more      |
+        | partitioned | with PartitionKey "a" | their key |
 
     @SIZE-12
     Scenario Outline: A message that expires and is dropped gives room
       Given a <kind> queue of 1 GB and with a time to live of 60 seconds
-      And messages <carried> have filled <what>
+      And messages <carried> were sent until there was no room for <what>
       When 60 seconds pass
       And a receive is tried
-      Then in the end a large message <carried> is accepted
+      Then in the end a large message <carried> has room
 
       Examples:
-        | kind        | carried               | what                       |
-        | regular     | without key           | the queue                  |
-        | partitioned | with PartitionKey "a" | the partition of their key |
+        | kind        | carried               | what      |
+        | regular     | without key           | more      |
+        | partitioned | with PartitionKey "a" | their key |
 
     @SIZE-12
     Scenario Outline: A message that expires gives room once its dead letter is gone
       Given a <kind> queue of 1 GB and with a time to live of 60 seconds and that dead-letters expired messages
-      And messages <carried> have filled <what>
+      And messages <carried> were sent until there was no room for <what>
       When 60 seconds pass
-      And dead letters are received and completed until 10 has come
-      Then in the end a large message <carried> is accepted
+      And 10 messages among its dead letters are awaited
+      Then in the end a large message <carried> has room
 
       Examples:
-        | kind        | carried               | what                       |
-        | regular     | without key           | the queue                  |
-        | partitioned | with PartitionKey "a" | the partition of their key |
+        | kind        | carried               | what      |
+        | regular     | without key           | more      |
+        | partitioned | with PartitionKey "a" | their key |
 
     @SIZE-12
     Scenario: Scheduled messages that are cancelled give room
       Given a regular queue of 1 GB
       And 11 large messages were scheduled for tomorrow
       When each of them is cancelled
-      Then in the end there is room for a message without key
+      Then in the end a large message without key has room
 
   Rule: What is refused takes no room, and does not count
 

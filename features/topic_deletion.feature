@@ -175,7 +175,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And subscription "one"
       And 2 messages with PartitionKey "a" were sent
       When receivers turn to subscription "one"
-      And everything is received and dead-lettered
+      And each message is received and dead-lettered
       And subscription "one" is deleted
       And subscription "one" is created again
       Then a receive among its dead letters finds nothing

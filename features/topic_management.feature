@@ -408,7 +408,7 @@ Feature: Topic management
       And a message with PartitionKey "a" is sent
       And receivers turn to subscription "one"
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then exactly 1 message was received
       When receivers turn to subscription "two"
       And one message is received and abandoned, 3 times

@@ -187,7 +187,8 @@ Feature: Topics and subscriptions
       And only 12 of 20 seconds pass
       And the lock of the message kept is renewed, which succeeds
       And only 12 of 20 seconds pass
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
 
       Examples:
         | kind        |
@@ -270,7 +271,7 @@ Feature: Topics and subscriptions
       And subscription "one" that requires sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
       When receivers turn to subscription "one"
-      And session "b" is accepted over another connection
+      And session "b" is requested over another connection
       And messages of session "b" are peeked
       Then only messages of session "b" are shown
 
@@ -656,7 +657,7 @@ Feature: Topics and subscriptions
       When receivers turn to subscription "one"
       And each of them is received and kept
       And only 12 of 20 seconds pass
-      And all of their locks are renewed in one request
+      And all of them are renewed in one request
       Then it is accepted
       When only 12 of 20 seconds pass
       And all of them are <settled> in one request
@@ -685,7 +686,8 @@ Feature: Topics and subscriptions
       When receivers turn to subscription "one"
       And a message is received and kept
       And up to 9 messages are deleted at once
-      Then the message kept can be completed
+      And the message kept is completed
+      Then it is accepted
       When receivers turn to subscription "two"
       And everything is received and completed
       Then exactly 4 messages were received

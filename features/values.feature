@@ -253,7 +253,7 @@ Feature: Property and body values in transit
       Given a <kind> queue
       When a message with <carried> is sent
       And a message is received and dead-lettered because of "unreadable"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then it has <carried>
 
       Examples:
@@ -270,7 +270,7 @@ Feature: Property and body values in transit
       Given a partitioned queue with 2 deliveries
       When a message with <carried> is sent
       And one message is received and abandoned, as often as permitted
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then it has <carried>
 
       Examples:
@@ -285,7 +285,7 @@ Feature: Property and body values in transit
       And a message with <carried> was sent
       When receivers turn to subscription "one"
       And a message is received and dead-lettered because of "unreadable"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then it has <carried>
       And it is a dead letter because of "unreadable"
 
@@ -299,7 +299,7 @@ Feature: Property and body values in transit
       Given a <kind> queue
       And a message with PartitionKey "a" was sent
       When a message is received and dead-lettered because of "<reason>"
-      And all dead letters are received and completed
+      And everything among its dead letters is received and completed
       Then it is a dead letter because of "<reason>"
 
       Examples:
@@ -313,8 +313,8 @@ Feature: Property and body values in transit
       Given a regular queue
       And 3 messages with PartitionKey "a" were sent
       When each of them is received and kept
-      And all of them are dead-lettered in one request because of "unreadable"
-      And dead letters are received and completed until 3 has come
+      And all of them are dead-lettered because of "unreadable" in one request
+      And 3 messages among its dead letters are awaited
       Then it is a dead letter because of "unreadable"
 
     @TTL-07
@@ -322,7 +322,7 @@ Feature: Property and body values in transit
       Given a partitioned queue with a time to live of 10 seconds and that dead-letters expired messages
       When a message with <carried> is sent
       And 10 seconds pass
-      And dead letters are received and completed until 1 has come
+      And 1 message among its dead letters is awaited
       Then it has <carried>
 
       Examples:
@@ -443,7 +443,7 @@ Feature: Property and body values in transit
       Given a <kind> queue
       And a message with PartitionKey "a" and Label "x" and property yes true was sent
       And a message with PartitionKey "a" and Label "y" and property number 2.5 was sent
-      When everything is received and deferred
+      When each message is received and deferred
       And all of them are received by their numbers at once
       Then exactly 2 messages were received
       And exactly one of them has Label "x" and property yes true
@@ -476,7 +476,7 @@ Feature: Property and body values in transit
     Scenario Outline: A dead letter has its reason, alone and among several
       Given a <kind> queue
       And 2 messages with PartitionKey "a" were sent
-      When everything is received and dead-lettered
+      When each message is received and dead-lettered
       And receivers turn to its dead letters
       And a message is received 2 times, abandoned each time
       And up to 2 messages are received at once and completed, to the end
@@ -495,7 +495,7 @@ Feature: Property and body values in transit
       And a message with PartitionKey "a" and <carried> was sent
       When a message is received and dead-lettered because of "unreadable"
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then exactly 1 message was received
       And it has PartitionKey "a" and <carried>
 
@@ -527,7 +527,7 @@ Feature: Property and body values in transit
       And a chain of 3 <kind> queues that ends in "end"
       When a message with PartitionKey "a" and <carried> is sent
       And receivers turn to "end"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then it has PartitionKey "a" and <carried>
 
       Examples:
@@ -580,7 +580,7 @@ Feature: Property and body values in transit
       And a partitioned source of "invoices"
       And a message with PartitionKey "a" and <carried> was sent
       When receivers turn to "invoices"
-      And a message is awaited until there is 1
+      And messages are awaited until there is 1
       Then it has <carried>
 
       Examples:

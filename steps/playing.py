@@ -9,6 +9,7 @@ import attrs
 from busproof.history.records import StepResult
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.any_command import Asking
+from busproof.steps.definitions.storage_quota import Filled
 from busproof.steps.stage import verdict_on
 from busproof.steps.waiting import lets_time_pass
 from busproof.vocabulary.messages import MessageView
@@ -136,6 +137,7 @@ class _Values:
                 "views": list[MessageView],
                 "past": list[object],
                 "scheduled": list[Outcome],
+                "filled": Filled,
                 "asking": lambda: Asking(self._bus),
             }
             self.known[name] = begins[name]()

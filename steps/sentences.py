@@ -6,7 +6,7 @@ present tense it is a request whose answer later steps look at: `a message witho
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Self
 
 import attrs
 import pytest
@@ -35,6 +35,8 @@ OTHER: Final = "c2"
 TOPIC: Final = "news"
 SOURCE: Final = "source"
 """The topic of a scenario, and the queue that forwards."""
+REASON: Final = "unreadable"
+"""Why a message is dead-lettered, if the step does not say it."""
 KIND: Final = r"(?P<kind>partitioned|regular)"
 """The kind of a queue or topic, in a regular expression."""
 
@@ -58,6 +60,23 @@ class Word:
 
 def _number(text: str) -> int:
     return int(text) if text.isdecimal() else 1
+
+
+@attrs.frozen
+class Fate:
+    """What becomes of a message that was received: how it is settled, and why."""
+
+    how: str
+    reason: str
+    within: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the fate that a text names; a dead letter has a reason of its own."""
+        how, _, rest = text.partition(" ")
+        within = text.endswith(" in the transaction")
+        reason = _quoted(rest) if '"' in rest else "" if within else REASON
+        return cls(how, reason, within)
 
 
 @attrs.frozen
@@ -96,6 +115,14 @@ def _keys(text: str) -> list[Properties]:
         return [Properties({name: key}) for key in quoted]
     number, _, name = text.partition(" ")
     return [Properties({name.removesuffix("s"): f"k{key}"}) for key in range(int(number))]
+
+
+EACH: Final = 0
+"""A number of messages that stands for as many as were sent."""
+
+
+def _how_many(text: str) -> int:
+    return EACH if text == "each" else _number(text)
 
 
 def _only_number(text: str) -> int:
@@ -152,6 +179,33 @@ WORDS: Final = {
     "Tense": Word("is|are|was|were", "{is or was}", lambda text: text in ("was", "were")),
     "Messages": Word("messages?", "messages"),
     "Number": Word(r"a|an|one|another|\d+", "{number}", _number),
+    "HowMany": Word(r"a|one|another|each|\d+", "{number or each}", _how_many),
+    "Fate": Word(
+        r'(?:completed|deleted|dead-lettered(?: because of "[^"]*")?)'
+        r"|(?:completed|abandoned|deferred|dead-lettered) in the transaction",
+        "{completed or deleted or dead-lettered[ because of {reason}] or "
+        "{completed or abandoned or deferred or dead-lettered} in the transaction}",
+        Fate.of,
+    ),
+    "Settled": Word(
+        r'(?:completed|abandoned|deferred|dead-lettered)(?: because of "[^"]*")?'
+        r"(?: in the transaction)?",
+        "{completed or abandoned or deferred or dead-lettered}[ because of {reason}]"
+        "[ in the transaction]",
+        Fate.of,
+    ),
+    "Times": Word(
+        r", \d+ times by default|, \d+ times|, as often as permitted",
+        ", {{number} times[ by default] or as often as permitted}",
+    ),
+    "IfItComes": Word(", if it comes", ", if it comes"),
+    "Succeeds": Word(", which succeeds", ", which succeeds"),
+    "IfPossible": Word(", if they can be", ", if they can be"),
+    "Age": Word(
+        r" from before the last \d+ seconds", " from before the last {number} seconds", _only_number
+    ),
+    "AndOthers": Word(", and all others were received", ", and all others were received"),
+    "OneByOne": Word(", or else one by one", ", or else one by one"),
     "Bound": Word("exactly|at most", "{exactly or at most}"),
     "Elsewhere": Word(" over another connection", " over another connection", lambda _: OTHER),
     "Within": Word(" in the transaction", " in the transaction"),
@@ -198,6 +252,9 @@ WORDS: Final = {
         r' from (?:subscription "[^"]+"|the subscription with a name of \d+ characters)',
         ' from subscription "{name}"',
     ),
+    "Deferred": Word("it|the message kept", "{it or the message kept}"),
+    "InTheEnd": Word("in the end ", "in the end "),
+    "Has": Word("has|have", "{has or have}"),
     "Place": Word("first|second", "{first or second}", ("first", "second").index),
     "OrIfRefused": Word(
         r", or \d+ if it was refused", ", or {number} if it was refused", _only_number

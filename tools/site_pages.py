@@ -9,14 +9,13 @@ import io
 import os
 import posixpath
 import re
+import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import click
 from mkdocs.structure.files import File, Files
-from pytest_bdd.steps import step_function_context_registry
 
 from busproof import spec
 from busproof.cli.evidence import evidence
@@ -24,8 +23,10 @@ from busproof.cli.main import COMMANDS, main
 from busproof.history import schemas as history_schemas
 from busproof.reports import overview
 from busproof.reports import schemas as report_schemas
-from busproof.steps import STEP_MODULES
-from busproof.steps.sentences import WORDS
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sentences_page import sentences
 
 ROOT: Final = Path(__file__).parent.parent
 TAKEN: Final = {
@@ -55,15 +56,6 @@ LINK: Final = re.compile(
     r"(?P<code>`[^`\n]+`)|\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 )
 """A link, whose words may have code, or other code, so that no links are found in it."""
-
-SENTENCE: Final = re.compile(r"pytestbdd_stepdef_(?P<keyword>given|when|then|\*)_(?P<text>.+)")
-"""Name of the fixture that pytest-bdd makes of a step; a star stands for a step of any kind."""
-WORD: Final = re.compile(r"\{(?P<name>\w*):(?P<word>[A-Z]\w*)(?P<optional>\??)\}")
-"""A word or part of a sentence that `busproof.steps.sentences` defines."""
-NUMBER: Final = re.compile(r"\{(\w+):d\}")
-
-GROUP: Final = re.compile(r"\(\?P<(?P<name>\w+)>(?P<choices>[^()]*)\)")
-OPTION: Final = re.compile(r"\((?:\?:)?([^()]*)\)\?")
 
 FENCE: Final = re.compile(r"^```(\w+) ([^\s=]+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -156,52 +148,6 @@ def reference() -> Iterator[tuple[str, str]]:
     )
     for name, file in schemas.items():
         yield f"reference/schemas/{name}", file.read_text(encoding="utf-8")
-
-
-def sentences() -> Iterator[str]:
-    """Yield the page of all sentences that scenarios may use, by subject."""
-    yield (
-        "# Sentences of scenarios\n\n"
-        "What a *Given*, a *When* or a *Then* of [your own feature](../how-to/write-a-feature.md) "
-        "may say. Braces stand for a number, a text or one of several words; what is in brackets "
-        "may be left out.\n"
-    )
-    for name in STEP_MODULES:
-        module = import_module(name)
-        yield f"\n## {name.rpartition('.')[2].replace('_', ' ').capitalize()}\n\n"
-        yield f"{module.__doc__}\n\n| sentence | what it does |\n| --- | --- |\n"
-        for fixture, definition in vars(module).items():
-            found = SENTENCE.fullmatch(fixture)
-            if found is not None:
-                step = step_function_context_registry[definition._get_wrapped_function()]
-                about = str(step.step_func.__doc__).partition("\n")[0]
-                keyword = "" if found["keyword"] == "*" else f"{found['keyword'].capitalize()} "
-                yield f"| {keyword}`{readable(found['text'])}` | {about} |\n"
-
-
-def readable(pattern: str) -> str:
-    """Return a sentence with braces for what varies, and brackets for what may be left out."""
-    pattern = NUMBER.sub(r"{\1}", WORD.sub(_word, pattern))
-    pattern = pattern.replace("an? ", "a ").replace("messages?", "messages")
-    before = ""
-    while pattern != before:
-        before = pattern
-        pattern = GROUP.sub(_braces, pattern)
-        pattern = OPTION.sub(r"[\1]", pattern)
-    return pattern.replace("|", " or ")
-
-
-def _word(found: re.Match[str]) -> str:
-    """Return how a word is listed, in brackets if it may be left out."""
-    listed = WORDS[found["word"]].listed
-    return f"[{listed}]" if found["optional"] else listed
-
-
-def _braces(group: re.Match[str]) -> str:
-    choices = group["choices"]
-    return (
-        f"{{{choices}}}" if re.fullmatch(r"[\w ]+(\|[\w ]+)+", choices) else f"{{{group['name']}}}"
-    )
 
 
 def schema_files() -> list[Path]:

@@ -1,15 +1,15 @@
-"""Steps for rule actions and their copies, and for names of rules and subscriptions."""
+"""Steps that check the copies of a message that a subscription gives, as its actions made them."""
 
 from pytest_bdd import parsers, then
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 
-LETTER = "x"
 
-
-@then(parsers.parse("exactly {number:d} copies were received"))
-@then(parsers.parse("exactly {number:d} copy was received"))
+@then(
+    parsers.re(r"exactly (?P<number>\d+) cop(?:y was|ies were) received"),
+    converters={"number": int},
+)
 def so_many_copies(bus: Bus, views: list[v.MessageView], number: int) -> None:
     """Check the number of copies of the latest message, which have its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views

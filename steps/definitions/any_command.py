@@ -1,7 +1,7 @@
 """Steps for arbitrary commands, as in scenarios that an exploration has written."""
 
 import attrs
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import parsers, step, then
 
 from busproof import vocabulary as v
 from busproof.exploration.cargo import laden
@@ -75,8 +75,7 @@ class Asking:
             raise Inconclusive(self._bus.exhausted)
 
 
-@given(parsers.re(ASKS))
-@when(parsers.re(ASKS))
+@step(parsers.re(ASKS))
 def asks(asking: Asking, connection: str, request: str) -> None:
     """Try one command."""
     asking.ask(connection, request)

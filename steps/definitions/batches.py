@@ -1,7 +1,5 @@
 """Steps for several messages in one request."""
 
-from typing import Final
-
 import attrs
 import pytest
 from pytest_bdd import parsers, step, then, when
@@ -11,10 +9,7 @@ from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.setup import OTHER
 from busproof.steps.sentences import Terms, sentence, transaction_of
-from busproof.steps.wording import Properties
-
-KB: Final = 1024
-MB: Final = 1024 * KB
+from busproof.steps.wording import Properties, seconds
 
 
 def _batch(
@@ -74,36 +69,39 @@ def requests_at_once(bus: Bus, queue: str, number: int) -> v.Outcome:
 
 
 @when(
-    parsers.parse("up to {number:d} messages are received at once and kept"),
+    sentence("up to {number:d} messages{session_id:Session?} are received at once and kept"),
     target_fixture="several",
 )
-def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[v.MessageView, ...]:
+def receives_at_once(
+    bus: Bus, queue: str, number: int, session_id: str | None
+) -> list[v.MessageView]:
     """Receive a batch; at least one message must arrive."""
-    outcome = bus.do(v.ReceiveBatch(queue=queue, count=number))
-    bus.expect(outcome, v.ReceivedSeveral)
-    assert isinstance(outcome, v.ReceivedSeveral)
-    return outcome.messages
-
-
-@when(
-    parsers.parse('up to {number:d} messages of session "{session_id}" are received at once'),
-    target_fixture="several",
-)
-def receives_session_at_once(
-    bus: Bus, queue: str, number: int, session_id: str
-) -> tuple[v.MessageView, ...]:
-    """Receive a batch from a session; at least one message must arrive."""
     outcome = bus.do(v.ReceiveBatch(queue=queue, count=number, session_id=session_id))
     bus.expect(outcome, v.ReceivedSeveral)
     assert isinstance(outcome, v.ReceivedSeveral)
-    return outcome.messages
+    return list(outcome.messages)
 
 
-@when(parsers.parse("up to {number:d} messages are received at once and completed, to the end"))
-def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
-    """Receive batches until one is empty, and complete each message."""
+@when(
+    parsers.re(
+        r'up to (?P<number>\d+) messages(?: of session "(?P<session_id>[^"]*)")? '
+        r"are received at once and (?P<how>completed|deleted), to the end"
+    ),
+    converters={"number": int},
+)
+def receives_all_at_once(
+    bus: Bus,
+    queue: str,
+    views: list[v.MessageView],
+    number: int,
+    session_id: str | None,
+    how: str,
+) -> None:
+    """Receive batches until one is empty, and complete each message or delete it on receipt."""
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE if how == "deleted" else v.ReceiveMode.PEEK_LOCK
+    command = v.ReceiveBatch(queue=queue, count=number, mode=mode, session_id=session_id)
     for _ in range(len(bus.sent) + 1):
-        outcome = bus.do(v.ReceiveBatch(queue=queue, count=number))
+        outcome = bus.do(command)
         if not isinstance(outcome, v.ReceivedSeveral):
             return
         views.extend(outcome.messages)
@@ -112,101 +110,52 @@ def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[v.Messag
 
 
 @when(
-    parsers.re(
-        r'up to (?P<number>\d+) messages(?: of session "(?P<session_id>[^"]*)")? '
-        r"are received at once and deleted, to the end"
-    ),
-    converters={"number": int},
+    sentence("up to {number:d} messages{age:Age?} are deleted at once{maybe:IfPossible?}"),
+    target_fixture="deleted",
 )
-def deletes_all_at_once(
-    bus: Bus, queue: str, number: int, session_id: str | None, views: list[v.MessageView]
-) -> None:
-    """Receive batches in the mode receive-and-delete until one is empty."""
-    mode = v.ReceiveMode.RECEIVE_AND_DELETE
-    command = v.ReceiveBatch(queue=queue, count=number, mode=mode, session_id=session_id)
-    for _ in range(len(bus.sent) + 1):
-        outcome = bus.do(command)
-        if not isinstance(outcome, v.ReceivedSeveral):
-            return
-        views.extend(outcome.messages)
-
-
-@when("the first of them is completed")
-def completes_the_first(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
-    """Complete the first message; this must succeed."""
-    bus.complete(queue, several[0])
-
-
-def _delete(bus: Bus, queue: str, number: int, age: int | None = None) -> v.Outcome:
-    return bus.do(v.DeleteBatch(queue=queue, count=number, age=age))
-
-
-def _number_deleted(bus: Bus, outcome: v.Outcome) -> int:
+def deletes_at_once(bus: Bus, queue: str, number: int, age: int | None, maybe: str | None) -> int:
+    """Delete messages, of some age; return how many were deleted, which may be refused."""
+    before = None if age is None else seconds(age)
+    outcome = bus.do(v.DeleteBatch(queue=queue, count=number, age=before))
+    if maybe and isinstance(outcome, v.Refused):
+        return 0
     bus.expect(outcome, v.Deleted)
     assert isinstance(outcome, v.Deleted)
     return outcome.count
 
 
-@when(parsers.parse("up to {number:d} messages are deleted at once"), target_fixture="deleted")
-def deletes_at_once(bus: Bus, queue: str, number: int) -> int:
-    """Delete messages; return how many were deleted."""
-    return _number_deleted(bus, _delete(bus, queue, number))
-
-
-@when(
-    parsers.parse("up to {number:d} messages of before the last {seconds:d} seconds are deleted"),
-    target_fixture="deleted",
-)
-def deletes_old_at_once(bus: Bus, queue: str, number: int, seconds: int) -> int:
-    """Delete messages of some age; return how many were deleted."""
-    return _number_deleted(bus, _delete(bus, queue, number, seconds * v.MICROSECONDS))
-
-
-@when(
-    parsers.parse("one tries to delete up to {number:d} messages at once"),
-    target_fixture="deleted",
-)
-def tries_to_delete_at_once(bus: Bus, queue: str, number: int) -> int:
-    """Try to delete messages; return how many were deleted, 0 if the request was refused."""
-    outcome = _delete(bus, queue, number)
-    return 0 if isinstance(outcome, v.Refused) else _number_deleted(bus, outcome)
-
-
-@then(parsers.parse("at most {number:d} were deleted, and all others were received"))
-def others_received(bus: Bus, deleted: int, views: list[v.MessageView], number: int) -> None:
-    """Check the number of deleted messages, and that the others arrived."""
+@then(sentence("at most {number:d} {messages:Messages} {is:Tense} deleted{others:AndOthers?}"))
+def few_deleted(
+    bus: Bus, deleted: int, views: list[v.MessageView], number: int, others: str | None
+) -> None:
+    """Check that no more was deleted than requested, and perhaps that all else arrived."""
     assert deleted <= number, deleted
-    assert len(views) == len(bus.sent) - deleted, views
+    if others:
+        assert len(views) == len(bus.sent) - deleted, views
 
 
-@then(parsers.parse("at most {number:d} message was deleted"))
-def few_deleted(deleted: int, number: int) -> None:
-    """Check that no more was deleted than there was."""
-    assert deleted <= number, deleted
-
-
-@then("none of them was deleted")
-def none_deleted(deleted: int) -> None:
-    """Check that nothing was deleted."""
-    assert deleted == 0, deleted
+@when("the first of them is completed")
+def completes_the_first(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
+    """Complete the first message; this must succeed."""
+    bus.complete(queue, several[0])
 
 
 @then(parsers.parse("at least 1 and at most {number:d} of them came"))
-def so_many_came(several: tuple[v.MessageView, ...], number: int) -> None:
+def so_many_came(several: list[v.MessageView], number: int) -> None:
     """Check that at least one message arrived, not more than requested, and none twice."""
     assert 1 <= len(several) <= number, several
     assert len({view.body for view in several}) == len(several), several
 
 
 @then("they stand in the order in which they were sent")
-def stand_in_order(bus: Bus, several: tuple[v.MessageView, ...]) -> None:
+def stand_in_order(bus: Bus, several: list[v.MessageView]) -> None:
     """Check that the messages are the first ones sent, in order and without a gap."""
     sent = [message.body for message in bus.sent]
     assert [view.body for view in several] == sent[: len(several)], several
 
 
 @then("each of them can be completed")
-def each_can_be_completed(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
+def each_can_be_completed(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
     """Check that each message has a separate lock, by completing all of them."""
     for view in several:
         outcome = bus.do(v.Complete(queue=queue, lock_token=view.lock_token or ""))
@@ -214,7 +163,7 @@ def each_can_be_completed(bus: Bus, queue: str, several: tuple[v.MessageView, ..
 
 
 @then("a receive of several over another connection gives none of them")
-def gives_none_of_them(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
+def gives_none_of_them(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
     """Check that a second receiver gets no locked message."""
     outcome = bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
     assert isinstance(outcome, v.Empty | v.ReceivedSeveral), outcome

@@ -11,7 +11,7 @@ from pytest_bdd import given, parsers, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_missing_kind
-from busproof.steps.sentences import KIND, SOURCE
+from busproof.steps.sentences import KIND, SOURCE, sentence
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import queue_settings
 
@@ -63,8 +63,7 @@ def create_chain(bus: Bus, hops: int, kind: str, name: str) -> str:
     return name
 
 
-@when(parsers.parse("messages are awaited until there are {number:d}"))
-@when(parsers.parse("a message is awaited until there is {number:d}"))
+@when(sentence("messages are awaited until there {is:Tense} {number:d}"))
 @waiting
 def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete until this many messages have arrived, then once more for any excess."""
@@ -74,13 +73,3 @@ def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> Non
             break
     bus.pass_time(v.MICROSECONDS)
     views.extend(bus.received(queue))
-
-
-@when(parsers.parse('messages of session "{session_id}" are awaited until there are {number:d}'))
-@waiting
-def awaits_session(
-    bus: Bus, queue: str, views: list[v.MessageView], session_id: str, number: int
-) -> None:
-    """Receive and complete in a session until this many have arrived, then once more."""
-    views.extend(bus.awaited(queue, number - len(views), session_id=session_id))
-    views.extend(bus.received(queue, session_id=session_id))

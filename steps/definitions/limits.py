@@ -1,85 +1,54 @@
-"""Steps for requests at the limits of lengths and sizes, and beyond."""
+"""Steps for settings beyond their limits, with which a queue may be created or refused.
 
-from typing import Final
+The steps say what holds if there is a queue.
+"""
 
-from pytest_bdd import parsers, then, when
+from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.receiving import kept_message
+from busproof.steps.definitions.setup import QUEUE, refuse_where_missing
+from busproof.steps.sentences import KIND
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import seconds
+from busproof.steps.wording import queue_settings, seconds
 
-TOO_LARGE: Final = {
-    v.Tier.BASIC: 256 * 1024 + 1,
-    v.Tier.STANDARD: 256 * 1024 + 1,
-    v.Tier.PREMIUM: 100 * 1024 * 1024 + 1,
-}
-"""LIMIT-02, LIMIT-04: size of a body that each tier refuses, in bytes."""
 
-KEYS: Final = {
-    "MessageId": "message_id",
-    "SessionId": "session_id",
-    "PartitionKey": "partition_key",
-}
-LETTER: Final = "x"
+@given(parsers.re(rf"perhaps an? {KIND} queue (?P<traits>.+)"), target_fixture="maybe")
+def create_queue_if_served(bus: Bus, kind: str, traits: str) -> str | None:
+    """Try to create a queue; return its name, or `None` if it was refused."""
+    settings = queue_settings(QUEUE, kind, traits)
+    refuse_where_missing(bus, settings)
+    outcome = bus.do(settings)
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    return QUEUE if isinstance(outcome, v.Done) else None
 
 
 @when(
-    parsers.parse('session "{session_id}" is given a state of {number:d} characters'),
-    target_fixture="outcome",
-)
-def gives_large_state(bus: Bus, queue: str, session_id: str, number: int) -> v.Outcome:
-    """Try to set a session state of this length."""
-    state = LETTER * number
-    return bus.do(v.SetSessionState(queue=queue, session_id=session_id, state=state))
-
-
-@then(parsers.parse('the state of session "{session_id}" has {number:d} characters'))
-def has_large_state(bus: Bus, queue: str, session_id: str, number: int) -> None:
-    """Check the length of the session state."""
-    outcome = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
-    assert isinstance(outcome, v.SessionState), outcome
-    assert len(outcome.state or "") == number
-
-
-@when(
-    parsers.parse(
-        "a message and, when only {gap:d} of {window:d} seconds are over, its copy are sent, "
-        "if there is a queue"
+    parsers.re(
+        r"a message and, when (?:only (?P<gap>\d+) of )?(?P<whole>\d+) seconds are over, its copy "
+        "are sent, if there is a queue"
     ),
+    converters={"whole": int},
     target_fixture="taken",
 )
 @waiting
-def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int:
-    """Send a MessageId twice within the window; return the number of messages received."""
-    if maybe is None:
-        return 0
-    _send_copy(bus, maybe)
-    bus.pass_only(seconds(gap), seconds(window))
-    _send_copy(bus, maybe)
-    return len(bus.received(maybe))
-
-
-@when(
-    parsers.parse(
-        "a message and, when {gap:d} seconds are over, its copy are sent, if there is a queue"
-    ),
-    target_fixture="taken",
-)
-@waiting
-def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
-    """Send a MessageId twice with a gap in between; return the number of messages received.
+def sends_copy(bus: Bus, maybe: str | None, gap: str | None, whole: int) -> int:
+    """Send a MessageId twice, within a window or with a gap; return how many were received.
 
     Raises:
         NotApplicable: the clock is real, and the gap may be days.
     """
-    if bus.clock is v.Clock.REAL:
+    if gap is None and bus.clock is v.Clock.REAL:
         raise NotApplicable("clock: nobody waits for days")
     if maybe is None:
         return 0
     _send_copy(bus, maybe)
-    bus.pass_time(seconds(gap))
+    if gap is None:
+        bus.pass_time(seconds(whole))
+    else:
+        bus.pass_only(seconds(int(gap)), seconds(whole))
     _send_copy(bus, maybe)
     return len(bus.received(maybe))
 
@@ -88,8 +57,26 @@ def _send_copy(bus: Bus, queue: str) -> None:
     bus.expect(bus.send(v.Send(queue=queue, message=bus.message(message_id="x"))), v.Done)
 
 
-@then(parsers.parse("{number:d} of the two is received, if there is a queue"))
-@then(parsers.parse("{number:d} of the two are received, if there is a queue"))
+@then(
+    parsers.re(r"(?P<number>\d+) of the two (?:is|are) received, if there is a queue"),
+    converters={"number": int},
+)
 def so_many_of_two(maybe: str | None, taken: int, number: int) -> None:
     """Check the number of messages received, if the queue exists."""
     assert maybe is None or taken == number
+
+
+@then(
+    parsers.parse(
+        "a message that is kept for {number:d} seconds is received again, if there is a queue"
+    )
+)
+@waiting
+def comes_again(bus: Bus, maybe: str | None, number: int) -> None:
+    """Send a message, lock it and let time pass; check that the lock has ended."""
+    if maybe is None:
+        return
+    bus.expect(bus.send(v.Send(queue=maybe, message=bus.message())), v.Done)
+    kept_message(bus, maybe)
+    bus.pass_time(seconds(number))
+    assert isinstance(bus.receive(maybe), v.Received)

@@ -12,7 +12,7 @@ from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
 
-@step(sentence("{which:Down} {:GoesDown} down{passing:ForAWhile?}"), target_fixture="down")
+@step(sentence("{which:Down} {goes:GoesDown} down{passing:ForAWhile?}"), target_fixture="down")
 def goes_down(
     request: pytest.FixtureRequest, bus: Bus, which: str, passing: str | None
 ) -> tuple[str, set[int]]:
@@ -117,6 +117,15 @@ def passes_only(bus: Bus, number: int, whole: int) -> None:
 @waiting
 def hours_pass(bus: Bus, number: int) -> None:
     """Let hours pass, which needs a virtual clock."""
+    need_virtual_clock(bus)
+    bus.pass_time(seconds(3600 * number))
+
+
+def need_virtual_clock(bus: Bus) -> None:
+    """Require that time can be advanced.
+
+    Raises:
+        NotApplicable: the clock is real.
+    """
     if bus.clock is v.Clock.REAL:
         raise NotApplicable("clock: it is real, and the scenario would wait too long")
-    bus.pass_time(seconds(3600 * number))

@@ -39,7 +39,7 @@ def _is_accepted(outcome: Outcome, errors: frozenset[Error] | None) -> None:
     ), outcome
 
 
-@then(sentence("all of them {:Tense} accepted{errors:OrRefusal?}"))
+@then(sentence("all of them {is:Tense} accepted{errors:OrRefusal?}"))
 def are_accepted(outcomes: list[Outcome], errors: frozenset[Error] | None) -> None:
     """Check that every request took effect, or was refused with an error that the step permits."""
     for outcome in outcomes:
@@ -81,7 +81,7 @@ def is_refused_or_commit(
         is_refused(outcome, errors)
 
 
-@then(sentence("{bound:Bound} {number:d} of the requests {:Tense} refused"))
+@then(sentence("{bound:Bound} {number:d} of the requests {is:Tense} refused"))
 def so_many_refused(outcomes: list[Outcome], bound: str, number: int) -> None:
     """Check the number of refused requests; the others must have been accepted."""
     assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes
@@ -98,7 +98,11 @@ def same_refused(past: list[object]) -> None:
     assert past[-1] == past[-2]
 
 
-@then(sentence("{bound:Bound} {number:d} {:Messages} {:Tense} received{otherwise:OrIfRefused?}"))
+@then(
+    sentence(
+        "{bound:Bound} {number:d} {messages:Messages} {is:Tense} received{otherwise:OrIfRefused?}"
+    )
+)
 def so_many_received(
     request: pytest.FixtureRequest,
     views: list[MessageView],
@@ -114,7 +118,7 @@ def so_many_received(
     assert bound == "at most" or len(set(bodies)) == len(bodies), bodies
 
 
-@then(sentence("exactly {number:d} {:Messages} {:Tense} received by then"))
+@then(sentence("exactly {number:d} {messages:Messages} {is:Tense} received by then"))
 def so_many_by_then(views: list[MessageView], number: int) -> None:
     """Check the number of distinct messages; some may repeat after their locks expired."""
     assert len({view.body for view in views}) == number, [view.body for view in views]
@@ -141,7 +145,7 @@ def finds(
     assert isinstance(outcome, finds), outcome
 
 
-@then(sentence("{bound:Bound} {number:d} {:Messages} {:Tense} shown"))
+@then(sentence("{bound:Bound} {number:d} {messages:Messages} {is:Tense} shown"))
 def shows_so_many(peeked: tuple[MessageView, ...], bound: str, number: int) -> None:
     """Check the number of messages shown, none of them twice; a peek may show fewer."""
     bodies = [view.body for view in peeked]

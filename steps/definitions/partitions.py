@@ -45,10 +45,12 @@ def other_gives(bus: Bus, other_queue: str, number: int) -> None:
 
 
 @when(parsers.parse("all that are held are {settled}, the latest first"), target_fixture="outcomes")
-def settles_all(bus: Bus, queue: str, kept: list[v.MessageView], settled: str) -> list[v.Outcome]:
+def settles_all(
+    bus: Bus, queue: str, several: list[v.MessageView], settled: str
+) -> list[v.Outcome]:
     """Try to settle or renew every lock, the latest first."""
-    assert kept
-    return [bus.do(_settling(settled, queue, view)) for view in reversed(kept)]
+    assert several
+    return [bus.do(_settling(settled, queue, view)) for view in reversed(several)]
 
 
 def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
@@ -59,16 +61,6 @@ def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
 def all_succeed(outcomes: list[v.Outcome]) -> None:
     """Check that every lock was still valid."""
     assert all(isinstance(outcome, v.Done | v.Renewed) for outcome in outcomes), outcomes
-
-
-@when("each message is received and completed at once")
-def completes_each(bus: Bus, queue: str) -> None:
-    """Receive and complete as many messages as were sent."""
-    for _ in range(len(bus.sent)):
-        outcome = bus.receive(queue)
-        bus.expect(outcome, v.Received)
-        assert isinstance(outcome, v.Received)
-        bus.complete(queue, outcome.message)
 
 
 @when(
@@ -82,13 +74,7 @@ def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[v.Message
 
 
 @then("what is held is not among what they gave")
-def holds_apart(kept: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
+def holds_apart(several: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
     """Check that no message was delivered to both receivers."""
-    bodies = [view.body for view in (*kept, *received_elsewhere)]
+    bodies = [view.body for view in (*several, *received_elsewhere)]
     assert len(set(bodies)) == len(bodies), bodies
-
-
-@when(parsers.parse("{number:d} messages are received and kept"), target_fixture="kept")
-def keeps_several(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
-    """Receive this number of messages and leave them locked."""
-    return [bus.kept(queue) for _ in range(number)]

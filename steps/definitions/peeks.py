@@ -4,6 +4,7 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
+from busproof.steps.sentences import sentence
 
 
 def _peeked(
@@ -14,8 +15,7 @@ def _peeked(
     return outcome.messages if isinstance(outcome, v.Peeked) else ()
 
 
-@when(parsers.parse("up to {number:d} messages are peeked"), target_fixture="peeked")
-@when(parsers.parse("up to {number:d} message is peeked"), target_fixture="peeked")
+@when(sentence("up to {number:d} {messages:Messages} {is:Tense} peeked"), target_fixture="peeked")
 def peeks_several(bus: Bus, queue: str, number: int) -> tuple[v.MessageView, ...]:
     """Peek at this number of messages."""
     return _peeked(bus, queue, number)

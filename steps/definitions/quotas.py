@@ -1,4 +1,4 @@
-"""Steps that create many entities, up to the quota and beyond."""
+"""Steps that replace entities in a full namespace, and that check what a quota permits."""
 
 from pytest_bdd import parsers, then, when
 

@@ -1,98 +1,133 @@
 """Steps that receive, settle and peek."""
 
 import pytest
-from pytest_bdd import given, parsers, when
+from pytest_bdd import parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import OTHER
-from busproof.steps.sentences import TOPIC, name_in, sentence
+from busproof.steps.sentences import TOPIC, Fate, name_in, sentence, transaction_of
 
 PEEKED_AT_ONCE = 64
 
 
-@given("everything was received and completed")
-@when("everything is received and completed")
-def receives_everything(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
-    """Receive and complete until the queue is empty."""
-    views.extend(bus.received(queue))
+@step(
+    sentence(
+        "everything{session_id:Session?}{below:DeadLetters?} {is:Tense} received"
+        "{connection:Elsewhere?} and completed"
+    )
+)
+def receives_everything(
+    bus: Bus,
+    queue: str,
+    views: list[v.MessageView],
+    session_id: str | None,
+    below: str | None,
+    connection: str | None,
+) -> None:
+    """Receive and complete until nothing is left, of a session or among the dead letters."""
+    views.extend(bus.received(queue + (below or ""), connection or "c1", session_id))
 
 
-@when("everything is received over another connection and completed")
-def receives_everything_elsewhere(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
-    """Receive and complete over a second connection until the queue is empty."""
-    views.extend(bus.received(queue, OTHER))
+@when(
+    sentence(
+        "{number:HowMany} {messages:Messages}{session_id:Session?}{below:DeadLetters?} {is:Tense} "
+        "received and {fate:Fate}"
+    )
+)
+def receives_some(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    number: int,
+    session_id: str | None,
+    below: str | None,
+    fate: Fate,
+) -> None:
+    """Receive messages one by one and settle each, or delete it on receipt; all must succeed."""
+    path = str(request.getfixturevalue("queue")) + (below or "")
+    transaction = transaction_of(request, fate.within)
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE if fate.how == "deleted" else v.ReceiveMode.PEEK_LOCK
+    for _ in range(number or len(bus.sent)):
+        outcome = bus.do(v.Receive(queue=path, mode=mode, session_id=session_id))
+        bus.expect(outcome, v.Received)
+        if fate.how != "deleted" and isinstance(outcome, v.Received):
+            bus.expect(bus.do(settling(path, outcome.message, fate, transaction)), v.Done)
 
 
-@when(parsers.parse('everything of session "{session_id}" is received and completed'))
-def receives_session(bus: Bus, queue: str, session_id: str, views: list[v.MessageView]) -> None:
-    """Receive and complete a session's messages until none is left."""
-    views.extend(bus.received(queue, session_id=session_id))
+def settling(
+    path: str, view: v.MessageView, fate: Fate, transaction: str | None = None
+) -> v.Command:
+    """Return the command that settles a locked message."""
+    token = view.lock_token or ""
+    match fate.how:
+        case "completed":
+            return v.Complete(queue=path, lock_token=token, transaction=transaction)
+        case "abandoned":
+            return v.Abandon(queue=path, lock_token=token, transaction=transaction)
+        case "deferred":
+            return v.Defer(queue=path, lock_token=token, transaction=transaction)
+    return v.DeadLetter(queue=path, lock_token=token, reason=fate.reason, transaction=transaction)
 
 
-@when("one message is received and abandoned")
-def abandons(bus: Bus, queue: str) -> None:
-    """Receive a message and abandon it."""
-    outcome = bus.receive(queue)
-    bus.expect(outcome, v.Received)
-    if isinstance(outcome, v.Received):
-        bus.abandon(queue, outcome.message)
+@when(sentence("the message kept{below:DeadLetters?} is {fate:Settled}"), target_fixture="outcome")
+def settles_kept(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    queue: str,
+    kept: v.MessageView,
+    below: str | None,
+    fate: Fate,
+) -> v.Outcome:
+    """Try to settle the locked message."""
+    transaction = transaction_of(request, fate.within)
+    return bus.do(settling(queue + (below or ""), kept, fate, transaction))
 
 
-@when(parsers.parse('one message of session "{session_id}" is received and abandoned'))
-def abandons_in_session(bus: Bus, queue: str, session_id: str) -> None:
-    """Receive a message of a session and abandon it."""
-    outcome = bus.receive(queue, session_id=session_id)
-    bus.expect(outcome, v.Received)
-    if isinstance(outcome, v.Received):
-        bus.abandon(queue, outcome.message)
-
-
-@when("a message is received and kept", target_fixture="kept")
-def keeps(bus: Bus, queue: str) -> v.MessageView:
+@when(
+    sentence("a message{session_id:Session?}{below:DeadLetters?} is received and kept"),
+    target_fixture="kept",
+)
+@when(sentence("a message{session_id:Session} is received again"), target_fixture="again")
+def keeps(bus: Bus, queue: str, session_id: str | None, below: str | None = None) -> v.MessageView:
     """Receive a message and leave it locked."""
-    outcome = bus.do(v.Receive(queue=queue))
+    return kept_message(bus, queue + (below or ""), session_id)
+
+
+def kept_message(bus: Bus, path: str, session_id: str | None = None) -> v.MessageView:
+    """Receive a message, which must arrive, and leave it locked."""
+    outcome = bus.do(v.Receive(queue=path, session_id=session_id))
     bus.expect(outcome, v.Received)
     assert isinstance(outcome, v.Received)
     return outcome.message
 
 
-@when("all messages are received and kept", target_fixture="kept")
-def keeps_all(bus: Bus, queue: str) -> list[v.MessageView]:
-    """Lock messages one by one until none is left."""
-    return bus.all_kept(queue)
+@when(
+    parsers.re(
+        r'(?P<which>all messages|each of them|\d+ messages)(?: in session "(?P<session_id>[^"]*)")?'
+        " (?:is|are) received and kept"
+    ),
+    target_fixture="several",
+)
+def keeps_several(bus: Bus, queue: str, which: str, session_id: str | None) -> list[v.MessageView]:
+    """Lock this number of messages, as many as were sent, or until none is left."""
+    if which == "all messages":
+        return bus.all_kept(queue)
+    number = len(bus.sent) if which == "each of them" else int(which.removesuffix(" messages"))
+    return [kept_message(bus, queue, session_id) for _ in range(number)]
 
 
-@when("a message is received and deleted")
-def deletes(bus: Bus, queue: str) -> None:
-    """Receive a message in the mode receive-and-delete."""
-    mode = v.ReceiveMode.RECEIVE_AND_DELETE
-    bus.expect(bus.do(v.Receive(queue=queue, mode=mode)), v.Received)
-
-
-@when(parsers.parse("{number:d} messages are received and deleted"))
-def deletes_some(bus: Bus, queue: str, number: int) -> None:
-    """Receive this number of messages in the mode receive-and-delete, one by one."""
-    for _ in range(number):
-        deletes(bus, queue)
-
-
-@when("the message kept is completed", target_fixture="outcome")
-def completes_kept(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
-    """Try to complete the locked message."""
-    return bus.do(v.Complete(queue=queue, lock_token=kept.lock_token or ""))
-
-
-@when("the message kept is abandoned", target_fixture="outcome")
-def abandons_kept(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
-    """Try to abandon the locked message."""
-    return bus.do(v.Abandon(queue=queue, lock_token=kept.lock_token or ""))
-
-
-@when("a receive is tried")
-def tries(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
+@when(sentence("a receive{below:DeadLetters?} is tried{connection:Elsewhere?}"))
+def tries(
+    bus: Bus, queue: str, views: list[v.MessageView], below: str | None, connection: str | None
+) -> None:
     """Try to receive, and remember a message that arrives."""
-    _counted(bus.do(v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE)), views)
+    _try(bus, queue + (below or ""), views, connection or "c1")
+
+
+def _try(bus: Bus, path: str, views: list[v.MessageView], connection: str = "c1") -> None:
+    command = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    outcome = bus.do(command, connection)
+    if isinstance(outcome, v.Received):
+        views.append(outcome.message)
 
 
 @when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
@@ -101,34 +136,19 @@ def tries_until(bus: Bus, queue: str, views: list[v.MessageView], number: int) -
     before = len(views)
     for _ in range(number):
         if len(views) == before:
-            tries(bus, queue, views)
-
-
-@when("a receive is tried over another connection")
-def tries_elsewhere(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
-    """Try to receive over a second connection, and remember a message that arrives."""
-    mode = v.ReceiveMode.RECEIVE_AND_DELETE
-    _counted(bus.do(v.Receive(queue=queue, mode=mode), OTHER), views)
-
-
-def _counted(outcome: v.Outcome, views: list[v.MessageView]) -> None:
-    if isinstance(outcome, v.Received):
-        views.append(outcome.message)
+            _try(bus, queue, views)
 
 
 @when(
-    parsers.parse('session "{session_id}" is received over another connection'),
-    target_fixture="outcome",
+    sentence("messages{session_id:Session?}{below:DeadLetters?} are peeked"),
+    target_fixture="peeked",
 )
-def receives_foreign_session(bus: Bus, queue: str, session_id: str) -> v.Outcome:
-    """Try to receive a session's message over a connection that does not hold the session."""
-    return bus.receive(queue, OTHER, session_id)
-
-
-@when("messages are peeked", target_fixture="peeked")
-def peeks(bus: Bus, queue: str) -> tuple[v.MessageView, ...]:
-    """Peek at the messages."""
-    return bus.peeked(v.Peek(queue=queue, count=PEEKED_AT_ONCE))
+def peeks(
+    bus: Bus, queue: str, session_id: str | None, below: str | None
+) -> tuple[v.MessageView, ...]:
+    """Peek at the messages, of a session or among the dead letters."""
+    path = queue + (below or "")
+    return bus.peeked(v.Peek(queue=path, count=PEEKED_AT_ONCE, session_id=session_id))
 
 
 @when(sentence("a message is requested{place:From?}"), target_fixture="outcome")

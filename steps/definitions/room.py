@@ -14,7 +14,12 @@ from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
-from busproof.steps.definitions.storage_quota import DAY, FILLERS, GB, Filled, is_taken_in_the_end
+from busproof.steps.definitions.storage_quota import (
+    DAY,
+    FILLERS,
+    GB,
+    not_too_large,
+)
 from busproof.steps.wording import Properties
 
 SIZE: Final = FILLERS[0]
@@ -27,16 +32,10 @@ def _large(bus: Bus, number: int) -> Iterator[v.Message]:
     return (attrs.evolve(bus.message(), size=SIZE, stands_in=True) for _ in range(number))
 
 
-def _not_too_large(outcome: v.Outcome) -> v.Outcome:
-    if isinstance(outcome, v.Refused) and outcome.error is v.Error.MESSAGE_TOO_LARGE:
-        raise NotApplicable(f"sizes: no message has {SIZE} bytes, and smaller ones are too many")
-    return outcome
-
-
 def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     """Try to send this many messages without a key; return the answers."""
     sends = (v.Send(queue=queue, message=message) for message in _large(bus, number))
-    return [_not_too_large(bus.send(command)) for command in sends]
+    return [not_too_large(bus.send(command)) for command in sends]
 
 
 @when(
@@ -109,45 +108,14 @@ def large_are_refused(
     ]
     path = queue + v.DEAD_LETTERS if way == "by its dead-letter queue" else queue
     for outcome in _in_some_way(bus, path, messages, way or "", transaction):
-        bus.expect(_not_too_large(outcome), v.Refused)
-
-
-@when(
-    parsers.parse("{number:d} large messages {carried} are sent in the transaction"),
-    converters=READ,
-)
-def large_are_sent_in_transaction(
-    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
-) -> None:
-    """Send large messages in the transaction; each must be accepted."""
-    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
-    for _ in range(number):
-        message = attrs.evolve(carried.message(bus), size=SIZE, stands_in=True)
-        send = v.Send(queue=queue, message=message, transaction=transaction)
-        bus.expect(_not_too_large(bus.send(send)), v.Done)
-
-
-@then(parsers.parse("in the end {number:d} large messages {carried} have room"), converters=READ)
-def large_have_room_in_the_end(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Check that this number of large messages is accepted, each possibly after a delay."""
-    for _ in range(number):
-        is_taken_in_the_end(bus, queue, Filled(size=SIZE), carried)
-
-
-@then(parsers.parse("{number:d} large messages {carried} have room"), converters=READ)
-def large_have_room(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Check that this number of large messages is accepted."""
-    for _ in range(number):
-        message = attrs.evolve(carried.message(bus), size=SIZE, stands_in=True)
-        outcome = _not_too_large(bus.send(v.Send(queue=queue, message=message)))
-        assert isinstance(outcome, v.Done), outcome
+        bus.expect(not_too_large(outcome), v.Refused)
 
 
 @given(parsers.parse("{number:d} large messages were scheduled for tomorrow"))
 def has_scheduled_large(bus: Bus, queue: str, scheduled: list[v.Outcome], number: int) -> None:
     """Schedule messages that fill a queue; those that do not fit may be refused."""
     outcomes = [
-        _not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))
+        not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))
         for message in _large(bus, number)
     ]
     scheduled.extend(outcome for outcome in outcomes if isinstance(outcome, v.Scheduled))
@@ -158,9 +126,3 @@ def as_many_came_as_accepted(outcomes: list[v.Outcome], views: list[v.MessageVie
     """Check that exactly the accepted messages were received, by their number."""
     accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
     assert len({view.body for view in views}) == len(views) == accepted, accepted
-
-
-@then(parsers.parse("in the end there is room for a message {carried}"), converters=READ)
-def has_room_in_the_end(bus: Bus, queue: str, carried: Properties) -> None:
-    """Check that a large message is accepted, possibly after a delay."""
-    is_taken_in_the_end(bus, queue, Filled(size=SIZE), carried)

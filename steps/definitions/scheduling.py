@@ -9,7 +9,6 @@ from pytest_bdd import parsers, step, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import OTHER
 from busproof.steps.sentences import Delay, sentence, transaction_of
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties
@@ -19,7 +18,8 @@ READ: dict[str, Callable[[str], object]] = {"carried": properties}
 
 @step(
     sentence(
-        "{number:Number} {:Messages} {carried} {must:Tense} scheduled{within:Within?} {due:Delay}"
+        "{number:Number} {messages:Messages} {carried} {must:Tense} scheduled{within:Within?} "
+        "{due:Delay}"
     ),
     converters=READ,
     target_fixture="outcome",
@@ -75,30 +75,25 @@ def cancels(bus: Bus, queue: str, scheduled: list[v.Outcome], which: str) -> v.O
     return outcome
 
 
-@when(parsers.parse("{number:d} message is awaited"))
-@when(parsers.parse("{number:d} messages are awaited"))
+@when(
+    sentence(
+        "{number:Number} {messages:Messages}{session_id:Session?}{below:DeadLetters?} {is:Tense} "
+        "awaited{connection:Elsewhere?}"
+    )
+)
 @waiting
-def awaits(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
+def awaits(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    views: list[v.MessageView],
+    number: int,
+    session_id: str | None,
+    below: str | None,
+    connection: str | None,
+) -> None:
     """Receive and complete until this many messages have arrived, or the time is up."""
-    views.extend(bus.awaited(queue, number))
-
-
-@when(parsers.parse('{number:d} messages of session "{session_id}" are awaited'))
-@waiting
-def awaits_in_session(
-    bus: Bus, queue: str, number: int, session_id: str, views: list[v.MessageView]
-) -> None:
-    """Receive and complete in a session until this many have arrived, or the time is up."""
-    views.extend(bus.awaited(queue, number, session_id=session_id))
-
-
-@when(parsers.parse('a message of session "{session_id}" is awaited over another connection'))
-@waiting
-def awaits_in_session_elsewhere(
-    bus: Bus, queue: str, session_id: str, views: list[v.MessageView]
-) -> None:
-    """Receive and complete in a session over a second connection until a message has arrived."""
-    views.extend(bus.awaited(queue, 1, OTHER, session_id))
+    path = str(request.getfixturevalue("queue")) + (below or "")
+    views.extend(bus.awaited(path, number, connection or "c1", session_id))
 
 
 @when("a message is awaited and abandoned")
@@ -137,10 +132,3 @@ def has_another_number(scheduled: list[v.Outcome], views: list[v.MessageView]) -
     number = views[0].sequence_number
     assert number is not None, views[0]
     assert number != _number(scheduled[-1]), views[0]
-
-
-@then("it is shown as scheduled")
-@then("it is shown as scheduled, if it is shown")
-def shown_as_scheduled(peeked: tuple[v.MessageView, ...]) -> None:
-    """Check that the peek shows the messages as scheduled, if it reports states."""
-    assert all(view.state in (None, v.MessageState.SCHEDULED) for view in peeked), peeked

@@ -78,7 +78,7 @@ def _path(request: pytest.FixtureRequest, place: str | None) -> str:
 
 
 @step(
-    sentence("{number:Number} {:Messages} {carried} {:Tense} refused"),
+    sentence("{number:Number} {messages:Messages} {carried} {is:Tense} refused"),
     converters=READ,
 )
 def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
@@ -88,7 +88,7 @@ def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None
 
 
 @step(
-    sentence("{number:d} messages {carried} {:Tense} sent{within:Within?}"),
+    sentence("{number:d} messages {carried} {is:Tense} sent{within:Within?}"),
     converters=READ,
     target_fixture="outcomes",
 )

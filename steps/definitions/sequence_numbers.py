@@ -1,6 +1,7 @@
 """Steps for the order of sequence numbers, if the adapter reports them."""
 
-from pytest_bdd import then
+import pytest
+from pytest_bdd import parsers, then
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
@@ -15,31 +16,22 @@ def _rise(bus: Bus, views: list[v.MessageView]) -> None:
     assert known == sorted(set(known)), known
 
 
-def _rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:
+@then(
+    parsers.re(
+        "the sequence numbers (?P<shown>shown )?of (?P<which>each key|all messages) "
+        "rise in the order of sending"
+    )
+)
+def rise(request: pytest.FixtureRequest, bus: Bus, shown: str | None, which: str) -> None:
+    """Check that numbers rise in the order of sending, within each key or across all of them."""
     bus.need(v.Capability.SEQUENCE_NUMBERS)
+    views = list(request.getfixturevalue("peeked" if shown else "views"))
     assert views
+    if which == "all messages":
+        _rise(bus, views)
+        return
     for key in {(view.session_id, view.partition_key) for view in views}:
         _rise(bus, [view for view in views if (view.session_id, view.partition_key) == key])
-
-
-@then("the sequence numbers of each key rise in the order of sending")
-def rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:
-    """Check that within each key, sequence numbers rise in the order of sending."""
-    _rise_by_key(bus, views)
-
-
-@then("the sequence numbers shown of each key rise in the order of sending")
-def shown_rise_by_key(bus: Bus, peeked: tuple[v.MessageView, ...]) -> None:
-    """Check that within each key, the numbers that a peek shows rise in the order of sending."""
-    _rise_by_key(bus, list(peeked))
-
-
-@then("the sequence numbers of all messages rise in the order of sending")
-def rise(bus: Bus, views: list[v.MessageView]) -> None:
-    """Check that sequence numbers rise in the order of sending across all keys."""
-    bus.need(v.Capability.SEQUENCE_NUMBERS)
-    assert views
-    _rise(bus, views)
 
 
 @then("those that were peeked have the numbers that the peek showed")

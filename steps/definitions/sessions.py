@@ -1,35 +1,30 @@
 """Steps for sessions: locks, state and listing."""
 
+import pytest
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
-
-PEEKED_AT_ONCE = 64
-
-
-@when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
-def accept_session(bus: Bus, queue: str, session_id: str) -> v.Outcome:
-    """Accept a session; this must succeed."""
-    outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
-    bus.expect(outcome, v.Done)
-    return outcome
-
-
-@when(parsers.parse('session "{session_id}" is requested'), target_fixture="outcome")
-def ask_for(bus: Bus, queue: str, session_id: str) -> v.Outcome:
-    """Try to accept a session."""
-    return bus.do(v.AcceptSession(queue=queue, session_id=session_id))
+from busproof.steps.sentences import name_in
 
 
 @when(
-    parsers.parse('session "{session_id}" is accepted over another connection'),
+    parsers.re(
+        r'session "(?P<session_id>[^"]*)" is (?P<used>accepted|requested|closed|received'
+        r'|received at once|renewed|asked for its state|given (?:no state|the state "[^"]*"'
+        r"|a state of \d+ characters))(?P<elsewhere> over another connection)?"
+    ),
     target_fixture="outcome",
 )
-def accept_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
-    """Try to accept a session over a second connection."""
-    return bus.do(v.AcceptSession(queue=queue, session_id=session_id), OTHER)
+def uses_session(
+    bus: Bus, queue: str, session_id: str, used: str, elsewhere: str | None
+) -> v.Outcome:
+    """Try a command on a session; on the first connection it is accepted and closed for sure."""
+    outcome = bus.do(_use(bus, queue, session_id, used), OTHER if elsewhere else "c1")
+    if used in ("accepted", "closed", "given no state") and not elsewhere:
+        bus.expect(outcome, v.Done)
+    return outcome
 
 
 @when(
@@ -48,7 +43,7 @@ def accept_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outc
     def use() -> v.Outcome:
         nonlocal left_open
         if left_open:
-            close_session(bus, queue, session_id)
+            bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
         outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
         left_open = isinstance(outcome, v.Done) and isinstance(
             bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
@@ -58,25 +53,23 @@ def accept_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outc
     return bus.with_each_partition_down(queue, use)
 
 
-@when(parsers.parse('session "{session_id}" is closed'))
-def close_session(bus: Bus, queue: str, session_id: str) -> None:
-    """Close a session."""
-    bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
-
-
-@when("the next session is accepted", target_fixture="accepted_sessions")
-def next_accepted(bus: Bus, queue: str) -> list[str]:
-    """Accept the next session; there must be one."""
-    return [_next(bus, queue)]
-
-
 @when(
-    parsers.parse("the next session is accepted {number:d} times"),
+    parsers.re(
+        r"the next session is accepted(?: (?P<number>\d+) times)?"
+        r"(?P<emptied>, and what it holds is completed)?"
+    ),
     target_fixture="accepted_sessions",
 )
-def several_accepted(bus: Bus, queue: str, number: int) -> list[str]:
-    """Accept this number of sessions, one after another."""
-    return [_next(bus, queue) for _ in range(number)]
+def accepts_next(
+    bus: Bus, queue: str, views: list[v.MessageView], number: str | None, emptied: str | None
+) -> list[str]:
+    """Accept this number of sessions, one after another; perhaps complete the messages of each."""
+    sessions = []
+    for _ in range(int(number or 1)):
+        sessions.append(_next(bus, queue))
+        if emptied:
+            views.extend(bus.received(queue, session_id=sessions[-1]))
+    return sessions
 
 
 def _next(bus: Bus, queue: str) -> str:
@@ -99,9 +92,11 @@ def none_is_next(outcome: v.Outcome) -> None:
 
 
 @then(
-    parsers.re(r'the sessions (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*) were accepted, each once')
+    parsers.re(
+        r'the sessions? (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*) (?:was|were) accepted'
+        "(?:, each once)?"
+    )
 )
-@then(parsers.re(r'the session (?P<names>"[^"]*") was accepted'))
 def these_accepted(accepted_sessions: list[str], names: str) -> None:
     """Check that exactly these sessions were accepted."""
     assert sorted(accepted_sessions) == _named(names), accepted_sessions
@@ -117,132 +112,66 @@ def receive_in_no_session(bus: Bus, queue: str) -> v.Outcome:
     return bus.do(v.Receive(queue=queue, mode=bus.mode))
 
 
-@when(
-    parsers.parse('a message of session "{session_id}" is received and kept'), target_fixture="kept"
-)
-@when(
-    parsers.parse('a message of session "{session_id}" is received again'), target_fixture="again"
-)
-def keep_in_session(bus: Bus, queue: str, session_id: str) -> v.MessageView:
-    """Receive a message of a session and leave it locked."""
-    outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
-    bus.expect(outcome, v.Received)
-    assert isinstance(outcome, v.Received)
-    return outcome.message
+def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
+    commands: dict[str, v.Command] = {
+        "accepted": v.AcceptSession(queue=queue, session_id=session_id),
+        "requested": v.AcceptSession(queue=queue, session_id=session_id),
+        "closed": v.CloseSession(queue=queue, session_id=session_id),
+        "received": v.Receive(queue=queue, mode=bus.mode, session_id=session_id),
+        "received at once": v.ReceiveBatch(
+            queue=queue, count=2, mode=bus.mode, session_id=session_id
+        ),
+        "renewed": v.RenewSessionLock(queue=queue, session_id=session_id),
+        "asked for its state": v.GetSessionState(queue=queue, session_id=session_id),
+        "given no state": v.SetSessionState(queue=queue, session_id=session_id),
+    }
+    if used in commands:
+        return commands[used]
+    return v.SetSessionState(queue=queue, session_id=session_id, state=name_in(used))
 
 
-@when(
-    parsers.parse(
-        'everything of session "{session_id}" is received over another connection and completed'
-    )
-)
-def receives_session_elsewhere(
-    bus: Bus, queue: str, session_id: str, views: list[v.MessageView]
-) -> None:
-    """Receive and complete a session's messages over a second connection until none is left."""
-    views.extend(bus.received(queue, OTHER, session_id=session_id))
-
-
-@then("its delivery count is as before")
-def counts_as_before(kept: v.MessageView, again: v.MessageView) -> None:
-    """Check that the second delivery has the same delivery count as the first."""
-    _counted(kept, again, 0)
-
-
-@then("its delivery count is greater by one")
-def counts_once_more(kept: v.MessageView, again: v.MessageView) -> None:
-    """Check that the second delivery has a delivery count one higher."""
-    _counted(kept, again, 1)
-
-
-def _counted(kept: v.MessageView, again: v.MessageView, more: int) -> None:
+@then(parsers.re("its delivery count is (?P<how>as before|greater by one)"))
+def counts_again(kept: v.MessageView, again: v.MessageView, how: str) -> None:
+    """Check how the delivery count of the second delivery compares with that of the first."""
     assert kept.body == again.body
     assert kept.delivery_count is not None, "a locked message comes with its delivery count"
+    more = 1 if how == "greater by one" else 0
     assert again.delivery_count == kept.delivery_count + more
 
 
-@when(
-    parsers.re(r'session "(?P<session_id>[^"]*)" is (?P<used>received|renewed)'),
-    target_fixture="outcome",
-)
-@when(
-    parsers.re(
-        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state)'
-    ),
-    target_fixture="outcome",
-)
-def use_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
-    """Try a command on a session."""
-    return bus.do(_use(bus, queue, session_id, used))
-
-
-@when(
-    parsers.re(
-        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state'
-        r"|received at once|renewed|closed) over another connection"
-    ),
-    target_fixture="outcome",
-)
-def use_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
-    """Try a command on a session over a second connection."""
-    return bus.do(_use(bus, queue, session_id, used), OTHER)
-
-
-def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
-    match used.split('"', maxsplit=1)[0].strip():
-        case "received":
-            return v.Receive(queue=queue, mode=bus.mode, session_id=session_id)
-        case "received at once":
-            return v.ReceiveBatch(queue=queue, count=2, mode=bus.mode, session_id=session_id)
-        case "closed":
-            return v.CloseSession(queue=queue, session_id=session_id)
-        case "renewed":
-            return v.RenewSessionLock(queue=queue, session_id=session_id)
-        case "asked for its state":
-            return v.GetSessionState(queue=queue, session_id=session_id)
-        case _:
-            return v.SetSessionState(queue=queue, session_id=session_id, state=used.split('"')[1])
-
-
-@then(parsers.parse('the answer is the state "{state}"'))
-def is_state(outcome: v.Outcome, state: str) -> None:
+@then(parsers.re('the answer (?:is the state "(?P<state>[^"]*)"|has no state)'))
+def answers_state(outcome: v.Outcome, state: str | None) -> None:
     """Check the state with which a request was answered."""
     assert outcome == v.SessionState(state=state), outcome
 
 
-@then("the answer has no state")
-def answer_has_no_state(outcome: v.Outcome) -> None:
-    """Check that a request was answered without a state."""
-    assert outcome == v.SessionState(state=None), outcome
-
-
-@when(parsers.parse('the state of session "{session_id}" is removed'))
-def remove_state(bus: Bus, queue: str, session_id: str) -> None:
-    """Remove the session state."""
-    bus.expect(bus.do(v.SetSessionState(queue=queue, session_id=session_id)), v.Done)
-
-
-@then(parsers.parse('the state of session "{session_id}" is none'))
-def has_no_state(bus: Bus, queue: str, session_id: str) -> None:
-    """Check that the session has no state."""
-    _has_state(bus, queue, session_id, None)
-
-
-@then(parsers.parse('the state of session "{session_id}" is an empty text'))
-def has_empty_state(bus: Bus, queue: str, session_id: str) -> None:
-    """Check that the session has a state of zero characters."""
-    _has_state(bus, queue, session_id, "")
-
-
-@then(parsers.parse('the state of session "{session_id}" is "{state}"'))
-def has_state(bus: Bus, queue: str, session_id: str, state: str) -> None:
-    """Check the session state."""
-    _has_state(bus, queue, session_id, state)
-
-
-def _has_state(bus: Bus, queue: str, session_id: str, state: str | None) -> None:
+@then(
+    parsers.re(
+        r'the state of session "(?P<session_id>[^"]*)" (?:is none|is (?P<empty>an empty text)'
+        r'|is "(?P<state>[^"]*)"|has (?P<number>\d+) characters)'
+        r'(?:, or "(?P<old>[^"]*)" if it was refused)?'
+    )
+)
+def has_state(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    session_id: str,
+    empty: str | None,
+    state: str | None,
+    number: str | None,
+    old: str | None,
+) -> None:
+    """Check the session state or its length; it may be the old one if a request was refused."""
+    queue = str(request.getfixturevalue("queue"))
     outcome = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
-    assert outcome == v.SessionState(state=state), outcome
+    assert isinstance(outcome, v.SessionState), outcome
+    if number is not None:
+        assert len(outcome.state or "") == int(number)
+        return
+    wanted = "" if empty else state
+    if old is not None and isinstance(request.getfixturevalue("outcome"), v.Refused):
+        wanted = old
+    assert outcome.state == wanted, outcome
 
 
 @then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
@@ -251,12 +180,6 @@ def these_listed(bus: Bus, queue: str, names: str) -> None:
     outcome = bus.do(v.ListSessions(queue=queue))
     assert isinstance(outcome, v.SessionsListed), outcome
     assert sorted(outcome.session_ids) == _named(names), outcome
-
-
-@when(parsers.parse('messages of session "{session_id}" are peeked'), target_fixture="peeked")
-def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[v.MessageView, ...]:
-    """Peek at a session's messages."""
-    return bus.peeked(v.Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
 
 
 @then(parsers.parse('only messages of session "{session_id}" are shown'))

@@ -1,12 +1,15 @@
 """Steps for combinations of an outage, an update, a refusal and unusual values."""
 
+import attrs
 import pytest
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.outages_and_clock import need_virtual_clock
 from busproof.steps.definitions.sending import READ
+from busproof.steps.sentences import transaction_of
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, seconds
 
@@ -19,7 +22,7 @@ def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
 
 @when(
     parsers.re(
-        r"the other partition's key is used for (?P<number>\d+) messages"
+        r"the other partition's key is used for (?P<number>\d+) (?P<large>large )?messages?"
         r"(?P<at_once> at once)?(?P<within> in the transaction)?"
     ),
     converters={"number": int},
@@ -28,17 +31,21 @@ def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
 def send_with_that_key(
     request: pytest.FixtureRequest,
     bus: Bus,
-    queue: str,
     distant_key: str,
     number: int,
+    large: str | None,
     at_once: str | None,
     within: str | None,
 ) -> v.Outcome:
     """Send messages with the key of the other partition; return the last answer."""
-    transaction = request.getfixturevalue("transaction") if within else None
-    messages = tuple(bus.message(partition_key=distant_key) for _ in range(number))
+    queue = str(request.getfixturevalue("queue"))
+    transaction = transaction_of(request, within)
+    messages = [bus.message(partition_key=distant_key) for _ in range(number)]
+    if large:
+        size = request.getfixturevalue("filled").size
+        messages = [attrs.evolve(message, size=size, stands_in=True) for message in messages]
     if at_once:
-        batch = v.SendBatch(queue=queue, messages=messages, transaction=transaction)
+        batch = v.SendBatch(queue=queue, messages=tuple(messages), transaction=transaction)
         return bus.send_batch(batch)
     sends = (v.Send(queue=queue, message=message, transaction=transaction) for message in messages)
     return [bus.send(send) for send in sends][-1]
@@ -53,42 +60,22 @@ def last_received(bus: Bus, views: list[v.MessageView], number: int) -> None:
 
 @then("those that were refused were received, and no others")
 def those_refused_came(
-    kept: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
+    several: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
 ) -> None:
     """Check that exactly the messages whose settlement was refused were received again."""
     refused = [
         view.body
-        for view, outcome in zip(reversed(kept), outcomes, strict=True)
+        for view, outcome in zip(reversed(several), outcomes, strict=True)
         if isinstance(outcome, v.Refused)
     ]
     assert sorted(view.body for view in views) == sorted(refused), outcomes
-
-
-@when("the dead letter kept is completed", target_fixture="outcome")
-def completes_dead_letter(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
-    """Try to complete a locked dead letter."""
-    return bus.do(v.Complete(queue=queue + v.DEAD_LETTERS, lock_token=kept.lock_token or ""))
-
-
-@then(parsers.parse('the state of session "{session_id}" is "{new}", or "{old}" if it was refused'))
-def state_if_accepted(
-    bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: v.Outcome
-) -> None:
-    """Check that the session has the new state, or the old one if the request was refused."""
-    state = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
-    assert state == v.SessionState(state=old if isinstance(outcome, v.Refused) else new), state
-
-
-def _need_virtual_clock(bus: Bus) -> None:
-    if bus.clock is v.Clock.REAL:
-        raise NotApplicable("clock: it is real, and the scenario would wait too long")
 
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
 @waiting
 def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
     """Renew the lock of a message many times; each renewal must succeed."""
-    _need_virtual_clock(bus)
+    need_virtual_clock(bus)
     for _ in range(number):
         bus.pass_only(seconds(gap), bus.settings[queue].lock_duration)
         bus.expect(bus.do(v.RenewLock(queue=queue, lock_token=kept.lock_token or "")), v.Renewed)
@@ -106,18 +93,6 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
         sent = v.Send(queue=queue, message=carried.message(bus), transaction=name)
         bus.expect(bus.send(sent), v.Done)
         bus.expect(bus.do(v.CommitTransaction(transaction=name)), v.Done)
-
-
-@when(
-    parsers.parse("the next session is accepted {number:d} times, and what it holds is completed")
-)
-def empties_sessions(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
-    """Accept one session after another, and receive and complete its messages."""
-    for _ in range(number):
-        accepted = bus.do(v.AcceptNextSession(queue=queue))
-        bus.expect(accepted, v.SessionAccepted)
-        assert isinstance(accepted, v.SessionAccepted)
-        views.extend(bus.received(queue, session_id=accepted.session_id))
 
 
 @then(parsers.parse('messages with MessageId "{first}" and "{second}" were received'))
@@ -199,17 +174,3 @@ def counts_each_time(bus: Bus, queue: str, views: list[v.MessageView], how: str)
 def same_reason_each_time(views: list[v.MessageView]) -> None:
     """Check that each delivery of a dead letter has the same reason, if the bus reports any."""
     assert len({view.dead_letter_reason for view in views}) == 1, views
-
-
-@when(
-    parsers.parse('the message kept is dead-lettered in the transaction because of "{reason}"'),
-    target_fixture="outcome",
-)
-def dead_letters_within(
-    bus: Bus, queue: str, kept: v.MessageView, reason: str, transaction: str
-) -> v.Outcome:
-    """Try to dead-letter the locked message in the transaction, for this reason."""
-    token = kept.lock_token or ""
-    return bus.do(
-        v.DeadLetter(queue=queue, lock_token=token, reason=reason, transaction=transaction)
-    )

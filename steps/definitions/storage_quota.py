@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
-from pytest_bdd import given, parsers, then, when
+import pytest
+from pytest_bdd import given, parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotConforming
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.dead_letters import dead_letter_it
+from busproof.steps.definitions.descriptions import SIZES
+from busproof.steps.definitions.receiving import settling
 from busproof.steps.definitions.sending import READ, send_all
-from busproof.steps.wording import Properties, seconds
+from busproof.steps.sentences import Fate, sentence, transaction_of
+from busproof.steps.wording import Properties, properties, seconds
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
 """Sizes of filling messages, in bytes: for some Premium, for all Premium, and for all tiers."""
@@ -29,119 +32,93 @@ PAUSES: Final = (*(seconds(2**power) for power in range(6)), seconds(60), second
 for what few attempts ask for."""
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
-SIZES: Final = {
-    v.Tier.STANDARD: (1, 2, 3, 4, 5),
-    v.Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
-}
-"""Sizes that a queue can have, in GB, by tier."""
-
 Sending = Callable[[v.Message], v.Outcome]
 
 
 @attrs.define
 class Filled:
-    """The messages that filled a queue, and the size of each."""
+    """The messages that filled an entity, and the size of each; at first the largest."""
 
     taken: list[str] = attrs.field(factory=list)
     size: int = FILLERS[0]
 
 
-@given(
-    parsers.parse("messages {carried} have filled the partition of their key"),
-    converters=READ,
-    target_fixture="filled",
-)
-def has_filled_partition(bus: Bus, queue: str, carried: Properties) -> Filled:
-    """Send messages with one key until one is refused; return those that were accepted."""
-    return fills_partition(bus, queue, carried)[1]
-
-
-@when(
-    parsers.parse("messages {carried} are sent until there is no room for their key"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
-    """Send messages with one key until one is refused; return that answer."""
-    return fills_partition(bus, queue, carried)[0]
-
-
-def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[v.Outcome, Filled]:
-    """Send messages with one key until one is refused; return the last answer and the messages.
-
-    Raises:
-        NotApplicable: a single partition need not become full.
-    """
-    if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
-        raise NotApplicable("reading: a partition need not be full before its entity")
-    if "SIZE-07" in bus.profile.silent:
-        raise NotApplicable("edition: it does not say how large a partition is")
-    return _filled(
-        bus, queue, lambda message: bus.send(v.Send(queue=queue, message=message)), carried
-    )
-
-
-@given("messages without key have filled the queue", target_fixture="filled")
-def has_filled_queue(bus: Bus, queue: str) -> Filled:
-    """Send messages to a queue without partitions until one is refused; return the messages."""
-    return _sent_until_full(bus, queue)[1]
-
-
-@when("messages are sent until there is no room", target_fixture="outcome")
-def sends_until_full(bus: Bus, queue: str) -> v.Outcome:
-    """Send messages to a queue without partitions until one is refused; return that answer."""
-    return _sent_until_full(bus, queue)[0]
-
-
-def _sent_until_full(bus: Bus, queue: str) -> tuple[v.Outcome, Filled]:
-    def send(message: v.Message) -> v.Outcome:
-        return bus.send(v.Send(queue=queue, message=message))
-
-    return _filled(bus, queue, send, Properties({}))
-
-
-@when(
+@step(
     parsers.re(
-        r"messages are (?P<fate>locked|abandoned|deferred|dead-lettered) until there is no room"
+        r"messages(?: (?P<carried>with .+?|without key))? (?:are|were) "
+        r"(?P<fate>sent|scheduled|locked|abandoned|deferred|dead-lettered)"
+        r"(?P<within> in the transaction)?"
+        r" until there (?:is|was) no room for (?P<room>more|their key)"
     ),
     target_fixture="outcome",
 )
-def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> v.Outcome:
-    """Send messages until one is refused; lock, abandon, defer or dead-letter one at once."""
-    needed = {"dead-lettered": v.Capability.DEAD_LETTER, "deferred": v.Capability.DEFERRAL}
-    bus.need(needed.get(fate, v.Capability.PEEK_LOCK))
+def fills(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    filled: Filled,
+    carried: str | None,
+    fate: str,
+    within: str | None,
+    room: str,
+) -> v.Outcome:
+    """Send messages until one is refused, and return that answer; settle each message at once.
+
+    If all were scheduled, which may take no room, try to send one.
+    """
+    if room == "their key":
+        _need_full_partition(bus, within)
+    queue = str(request.getfixturevalue("queue"))
+    transaction = transaction_of(request, within)
 
     def send(message: v.Message) -> v.Outcome:
-        outcome = bus.send(v.Send(queue=queue, message=message))
-        if isinstance(outcome, v.Done):
-            _deal_with(bus, queue, bus.kept(queue), fate)
+        if fate == "scheduled":
+            outcome = bus.do(v.Schedule(queue=queue, message=message, delay=DAY))
+            return v.Done() if isinstance(outcome, v.Scheduled) else outcome
+        outcome = bus.send(v.Send(queue=queue, message=message, transaction=transaction))
+        if isinstance(outcome, v.Done) and fate != "sent":
+            _deal_with(bus, queue, fate)
         return outcome
 
-    return _filled(bus, queue, send, Properties({}))[0]
+    bus.need(NEEDED.get(fate, v.Capability.DISPOSABLE_NAMESPACE))
+    outcome, latest = _filled(bus, queue, send, properties(carried or "without key"))
+    filled.taken, filled.size = latest.taken, latest.size
+    if within and filled.size < FILLERS[0]:
+        raise NotApplicable("sizes: no transaction takes so many messages of this size")
+    if fate == "scheduled" and isinstance(outcome, v.Done):
+        return bus.send(v.Send(queue=queue, message=_large(bus, Properties({}), filled.size)))
+    return outcome
 
 
-def _deal_with(bus: Bus, queue: str, view: v.MessageView, fate: str) -> None:
-    if fate == "abandoned":
-        bus.expect(bus.do(v.Abandon(queue=queue, lock_token=view.lock_token or "")), v.Done)
-    elif fate == "deferred":
-        bus.expect(bus.do(v.Defer(queue=queue, lock_token=view.lock_token or "")), v.Done)
-    elif fate == "dead-lettered":
-        bus.expect(dead_letter_it(bus, queue, view, "unreadable"), v.Done)
+NEEDED: Final = {
+    "locked": v.Capability.PEEK_LOCK,
+    "abandoned": v.Capability.PEEK_LOCK,
+    "deferred": v.Capability.DEFERRAL,
+    "dead-lettered": v.Capability.DEAD_LETTER,
+}
 
 
-@when("messages are scheduled until there is no room", target_fixture="outcome")
-def schedules_until_full(bus: Bus, queue: str) -> v.Outcome:
-    """Schedule messages for tomorrow until one is refused; if none is, try to send one."""
+def _need_full_partition(bus: Bus, within: str | None) -> None:
+    """Require that a single partition becomes full.
 
-    def schedule(message: v.Message) -> v.Outcome:
-        outcome = bus.do(v.Schedule(queue=queue, message=message, delay=DAY))
-        return v.Done() if isinstance(outcome, v.Scheduled) else outcome
+    Raises:
+        NotApplicable: it need not.
+    """
+    if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        raise NotApplicable("reading: a partition need not be full before its entity")
+    if "SIZE-07" in bus.profile.silent and not within:
+        raise NotApplicable("edition: it does not say how large a partition is")
 
-    outcome, filled = _filled(bus, queue, schedule, Properties({}))
-    if isinstance(outcome, v.Refused):
-        return outcome
-    message = attrs.evolve(bus.message(), size=filled.size, stands_in=True)
-    return bus.send(v.Send(queue=queue, message=message))
+
+def _deal_with(bus: Bus, queue: str, fate: str) -> None:
+    """Lock the only message, and settle it if the step says so."""
+    view = bus.kept(queue)
+    if fate != "locked":
+        bus.expect(bus.do(settling(queue, view, Fate.of(fate))), v.Done)
+
+
+def _large(bus: Bus, carried: Properties, size: int) -> v.Message:
+    """Return a large message, which stands in for several smaller ones."""
+    return attrs.evolve(carried.message(bus), size=size, stands_in=True)
 
 
 def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v.Outcome, Filled]:
@@ -202,88 +179,102 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
     return bus.located(queue, [bus.sent[-1].body], None)[0]
 
 
-@when("the other partition is sent a message", target_fixture="outcome")
-def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> v.Outcome:
-    """Try to send a message of the filling size to another partition."""
-    message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size, stands_in=True)
-    return bus.send(v.Send(queue=queue, message=message))
-
-
-@when(parsers.parse("a large message {carried} is sent"), converters=READ, target_fixture="outcome")
-def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> v.Outcome:
-    """Try to send a message as large as those that filled the partition."""
-    message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
-    return bus.send(v.Send(queue=queue, message=message))
-
-
 @when(
-    parsers.parse("a large message {carried} is sent in the transaction"),
+    sentence("a large message {carried} is sent{within:Within?}"),
     converters=READ,
     target_fixture="outcome",
 )
-def sends_large_in_transaction(
-    bus: Bus, queue: str, filled: Filled, carried: Properties, transaction: str
+def sends_large(
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    queue: str,
+    filled: Filled,
+    carried: Properties,
+    within: str | None,
 ) -> v.Outcome:
-    """Try to send a message as large as those that filled the partition, in the transaction."""
-    message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
+    """Try to send a message as large as those that filled the entity."""
+    message = _large(bus, carried, filled.size)
+    transaction = transaction_of(request, within)
     return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
 
 
 @when(
-    parsers.parse("more messages {carried} than there is room for are sent in the transaction"),
-    converters=READ,
-    target_fixture="outcome",
-)
-def overfills_in_transaction(
-    bus: Bus, queue: str, carried: Properties, transaction: str
-) -> v.Outcome:
-    """Try to send more messages with one key than a partition can hold; return the last answer."""
-    if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
-        raise NotApplicable("reading: a partition need not be full before its entity")
-
-    def send(message: v.Message) -> v.Outcome:
-        return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
-
-    outcome, filled = _filled(bus, queue, send, carried)
-    if filled.size < FILLERS[0]:
-        raise NotApplicable("sizes: no transaction takes so many messages of this size")
-    return outcome
-
-
-@when(
-    parsers.parse("{number:d} large messages {carried} are sent"),
+    sentence("{number:d} large messages {carried} are sent{within:Within?}"),
     converters=READ,
     target_fixture="outcomes",
 )
 def sends_several_large(
-    bus: Bus, queue: str, filled: Filled, number: int, carried: Properties
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    filled: Filled,
+    number: int,
+    carried: Properties,
+    within: str | None,
 ) -> list[v.Outcome]:
-    """Try to send several messages as large as those that filled the partition."""
-    return [sends_large(bus, queue, filled, carried) for _ in range(number)]
+    """Send several large messages; in a transaction each must be accepted."""
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    queue = str(request.getfixturevalue("queue"))
+    outcomes = []
+    for _ in range(number):
+        outcomes.append(sends_large(request, bus, queue, filled, carried, within))
+        not_too_large(outcomes[-1])
+        if within:
+            bus.expect(outcomes[-1], v.Done)
+    return outcomes
+
+
+def not_too_large(outcome: v.Outcome) -> v.Outcome:
+    """Return an answer to a large message.
+
+    Raises:
+        NotApplicable: the message is too large.
+    """
+    if isinstance(outcome, v.Refused) and outcome.error is v.Error.MESSAGE_TOO_LARGE:
+        raise NotApplicable(f"sizes: no message has {FILLERS[0]} bytes, and others are too many")
+    return outcome
+
+
+@then(
+    sentence(
+        "{patiently:InTheEnd?}{number:Number} large {messages:Messages} {carried} {has:Has} room"
+    ),
+    converters=READ,
+)
+def large_have_room(
+    bus: Bus, queue: str, filled: Filled, patiently: str | None, number: int, carried: Properties
+) -> None:
+    """Check that this number of large messages is accepted, in the end each after a delay."""
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    for _ in range(number):
+        if patiently:
+            _is_taken_in_the_end(bus, queue, filled, carried)
+        else:
+            send = v.Send(queue=queue, message=_large(bus, carried, filled.size))
+            outcome = not_too_large(bus.send(send))
+            assert isinstance(outcome, v.Done), outcome
+
+
+def _is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
+    """Check that there is space again, perhaps after a delay (ROOM-DELAY).
+
+    Raises:
+        Inconclusive: there is none yet, but the reading permits any delay.
+    """
+    for pause in (None, *PAUSES):
+        if pause is not None:
+            bus.wait(pause)
+        outcome = bus.send(v.Send(queue=queue, message=_large(bus, carried, filled.size)))
+        if isinstance(outcome, v.Done):
+            return
+    if bus.profile.readings.get("ROOM-DELAY") == "unbounded":
+        raise Inconclusive("there is no room yet, and by ROOM-DELAY=unbounded it is never too late")
+    raise AssertionError(outcome)
 
 
 @then("nothing that was sent in the transaction was received")
 def nothing_of_transaction(filled: Filled, views: list[v.MessageView]) -> None:
     """Check that only messages from before the transaction were received."""
     assert {view.body for view in views} <= set(filled.taken), views
-
-
-@then(parsers.parse("in the end a large message {carried} is accepted"), converters=READ)
-def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
-    """Check that there is space again, perhaps after a delay (ROOM-DELAY).
-
-    Raises:
-        Inconclusive: there is none yet, but the reading permits any delay.
-    """
-    outcome = sends_large(bus, queue, filled, carried)
-    for pause in PAUSES:
-        if isinstance(outcome, v.Done):
-            return
-        bus.wait(pause)
-        outcome = sends_large(bus, queue, filled, carried)
-    if bus.profile.readings.get("ROOM-DELAY") == "unbounded":
-        raise Inconclusive("there is no room yet, and by ROOM-DELAY=unbounded it is never too late")
-    assert isinstance(outcome, v.Done), outcome
 
 
 @then("every message that was taken was received")
