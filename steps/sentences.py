@@ -275,7 +275,7 @@ WORDS: Final = {
 
 def sentence(pattern: str) -> parsers.cfparse:
     """Return the parser of a sentence; `{connection:Elsewhere?}` is a part that may be left out."""
-    return parsers.cfparse(pattern, extra_types=WORDS)
+    return parsers.cfparse(pattern, extra_types={**WORDS})
 
 
 def name_in(text: str) -> str:

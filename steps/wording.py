@@ -56,21 +56,21 @@ class Properties:
 
     def message(self, bus: Bus) -> v.Message:
         """Return a new message with these properties."""
-        message = self._with_body(bus.message(), bus.profile.tier)
+        message = self._with_body(bus.message(), bus)
         unique = f"own-{message.body}"
         values: dict[str, Any] = {
             PROPERTIES[name]: unique if text is None else text for name, text in self.values.items()
         }
         return attrs.evolve(message, properties=self.own, **values)
 
-    def _with_body(self, message: v.Message, tier: v.Tier) -> v.Message:
+    def _with_body(self, message: v.Message, bus: Bus) -> v.Message:
         if self.body is not None:
             return attrs.evolve(message, body=self.body)
         match (self.sized or "").split():
             case ["of", "several", "lines"]:
                 return attrs.evolve(message, body=LINES)
             case ["larger", *_]:
-                return attrs.evolve(message, size=TOO_LARGE[tier])
+                return attrs.evolve(message, size=TOO_LARGE[bus.profile.tier])
             case ["of", number, "characters"]:
                 return attrs.evolve(message, body=message.body.ljust(int(number), LETTER))
             case ["of", number, unit]:

@@ -2,8 +2,11 @@
 
 import pytest
 
-from busproof.steps.wording import Properties, properties, seconds
+from busproof.steps.wording import Properties, changes, properties, seconds
 from busproof.vocabulary.messages import Message, MessageView
+
+REFUSED_AND_NOT = {"requires_session": False, "max_delivery_count": 3}
+"""One change that is never permitted, and one that is."""
 
 
 class Bodies:
@@ -91,6 +94,45 @@ def test_a_session_is_reported_where_one_is_worded():
     """The steps need it to receive."""
     assert "a" == properties('with SessionId "a"').session_id
     assert Properties({}).session_id is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("with a body of 3 KB", Message(body="m1", size=3072)),
+        ("with a body of 1 MB", Message(body="m1", size=1048576, stands_in=True)),
+        ("with a body of 5 characters", Message(body="m1xxx")),
+        ('with the body "a b"', Message(body="a b")),
+        (
+            'with PartitionKey "a" and 2 properties of 3 bytes each',
+            Message(body="m1", partition_key="a", properties={"p0": "xxx", "p1": "xxx"}),
+        ),
+    ],
+)
+def test_a_body_and_many_properties_can_be_worded(text, expected):
+    """As any other property."""
+    assert expected == properties(text).message(Bodies())
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("have locks of 5 seconds", {"lock_duration": 5_000_000}),
+        ("have 2 GB", {"max_size": 2}),
+        ("require no sessions and to have 3 deliveries", REFUSED_AND_NOT),
+        ('forward to "end"', {"forward_to": "end"}),
+        ("forward no more", {"forward_to": ""}),
+    ],
+)
+def test_what_an_entity_is_updated_to_is_read(text, changed):
+    """Several changes of one request are joined."""
+    assert changed == changes(text)
+
+
+def test_any_other_change_is_refused():
+    """A typing error changes nothing else."""
+    with pytest.raises(ValueError, match="is not a change of an entity"):
+        changes("be regulated")
 
 
 def test_seconds_are_counted_in_microseconds():
