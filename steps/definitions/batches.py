@@ -7,8 +7,7 @@ from pytest_bdd import parsers, step, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
-from busproof.steps.definitions.setup import OTHER
-from busproof.steps.sentences import Terms, sentence, transaction_of
+from busproof.steps.sentences import OTHER, Terms, sentence, transaction_of
 from busproof.steps.wording import Properties, seconds
 
 

@@ -8,7 +8,7 @@ from pytest_bdd import parsers, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import send
-from busproof.steps.definitions.setup import OTHER
+from busproof.steps.sentences import OTHER
 from busproof.steps.wording import Properties
 
 SETTLED: Final[dict[str, Callable[..., v.Command]]] = {

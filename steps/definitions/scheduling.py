@@ -1,7 +1,5 @@
 """Steps that schedule messages and cancel them."""
 
-from collections.abc import Callable
-
 import attrs
 import pytest
 from pytest_bdd import parsers, step, then, when
@@ -9,11 +7,10 @@ from pytest_bdd import parsers, step, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.sending import READ
 from busproof.steps.sentences import Delay, sentence, transaction_of
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, properties
-
-READ: dict[str, Callable[[str], object]] = {"carried": properties}
+from busproof.steps.wording import Properties
 
 
 @step(

@@ -5,8 +5,7 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.setup import OTHER
-from busproof.steps.sentences import name_in
+from busproof.steps.sentences import OTHER, name_in
 
 
 @when(

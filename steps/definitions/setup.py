@@ -6,14 +6,12 @@ from pytest_bdd import given, parsers, step, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
-from busproof.steps.sentences import KIND, OTHER, TOPIC, entity_path
+from busproof.steps.sentences import KIND, TOPIC, entity_path
 from busproof.steps.wording import queue_settings, topic_settings
 
 __all__ = [
-    "OTHER",
     "OTHER_QUEUE",
     "QUEUE",
-    "TOPIC",
     "basic_has_no_topics",
     "basic_may_lack",
     "create",
