@@ -216,7 +216,7 @@ Feature: Partitions, outages and front ends
       And 48 messages without key were sent
       When all messages are received and kept
       And all that are held are <settled>, the latest first
-      Then all of it succeeds
+      Then all of them are accepted
 
       Examples:
         | settled       |

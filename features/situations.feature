@@ -80,7 +80,7 @@ Feature: Late effects, changed settings and refused requests
       And 120 messages without key were sent
       When all messages are received and kept
       And all that are held are completed, the latest first
-      Then all of it succeeds
+      Then all of them are accepted
       And a receive finds nothing
 
     @TOPIC-01

@@ -256,6 +256,7 @@ WORDS: Final = {
     "InTheEnd": Word("in the end ", "in the end "),
     "Has": Word("has|have", "{has or have}"),
     "Place": Word("first|second", "{first or second}", ("first", "second").index),
+    "ByThen": Word(" by then", " by then"),
     "OrIfRefused": Word(
         r", or \d+ if it was refused", ", or {number} if it was refused", _only_number
     ),

@@ -57,12 +57,6 @@ def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
     return SETTLED[settled](queue=queue, lock_token=view.lock_token or "")
 
 
-@then("all of it succeeds")
-def all_succeed(outcomes: list[v.Outcome]) -> None:
-    """Check that every lock was still valid."""
-    assert all(isinstance(outcome, v.Done | v.Renewed) for outcome in outcomes), outcomes
-
-
 @when(
     parsers.parse("{number:d} receives are tried over another connection"),
     target_fixture="received_elsewhere",

@@ -95,12 +95,6 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
         bus.expect(bus.do(v.CommitTransaction(transaction=name)), v.Done)
 
 
-@then(parsers.parse('messages with MessageId "{first}" and "{second}" were received'))
-def received_both_ids(views: list[v.MessageView], first: str, second: str) -> None:
-    """Check that both MessageIds are among those received."""
-    assert {first, second} <= {view.message_id for view in views}, views
-
-
 @when(parsers.parse('session "{session_id}" is accepted once more'))
 def accept_once_more(bus: Bus, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
