@@ -56,7 +56,7 @@ Feature: Request limits
     @LIMIT-06
     Scenario Outline: A message that is too large cannot be scheduled
       Given a <kind> queue
-      When a message with a body larger than the tier takes is scheduled in 1 seconds
+      When a message with a body larger than the tier takes is scheduled in 1 second
       Then it is refused because it is too large
       When 2 seconds pass
       And everything is received and completed
@@ -195,7 +195,7 @@ Feature: Request limits
     @LIMIT-08 @LIMIT-10 @LIMIT-12
     Scenario Outline: 129 characters are too many for what is scheduled
       Given a <kind> queue
-      When a message with <key> of 129 characters is scheduled in 1 seconds
+      When a message with <key> of 129 characters is scheduled in 1 second
       Then it is refused
       When 2 seconds pass
       And everything is received and completed

@@ -11,7 +11,7 @@ Feature: Queue management
 
     @MGMT-03
     Scenario: A queue that is created without the option is not partitioned
-      Given a queue without the option
+      Given a queue that leaves the option out
       Then the queue is described as regular
 
     @MGMT-03

@@ -25,7 +25,7 @@ Feature: Premium tier
     @PREM-14
     Scenario: A queue that is created without the option is not a regular one
       Given an empty namespace
-      When a queue without the option is requested
+      When a queue that leaves the option out is requested
       Then it is refused, or the queue is described as partitioned
 
     @PREM-15
@@ -353,7 +353,7 @@ Feature: Premium tier
     Scenario Outline: Premium has no other sizes
       Given an empty namespace
       When a regular queue of <size> GB is requested
-      Then it is refused, or the queue has a size of a regular one in the tier
+      Then it is refused, or the regular queue has a size of the tier
 
       Examples:
         | size |

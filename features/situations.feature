@@ -1582,7 +1582,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario: What is too large cannot be scheduled in an outage
       Given a partitioned queue
       And 8 partitions are down
-      When a message with a body larger than the tier takes is scheduled in 1 seconds
+      When a message with a body larger than the tier takes is scheduled in 1 second
       Then it is refused
 
     @SESS-06

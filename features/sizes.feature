@@ -35,7 +35,7 @@ Feature: Entity sizes
     Scenario Outline: There are no other sizes
       Given an empty namespace
       When a <kind> queue of <size> GB is requested
-      Then it is refused, or the queue has a size of a <kind> one in the tier
+      Then it is refused, or the <kind> queue has a size of the tier
 
       Examples:
         | kind        | size |

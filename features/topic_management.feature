@@ -16,7 +16,7 @@ Feature: Topic management
 
     @MGMT-03
     Scenario: A topic that leaves the option out is not partitioned
-      Given a topic without the option
+      Given a topic that leaves the option out
       Then the topic is described as regular
 
     @MGMT-06
@@ -71,7 +71,7 @@ Feature: Topic management
     Scenario Outline: A topic has no other size in Standard
       Given an empty namespace
       When a <kind> topic of <size> GB is created
-      Then it is refused, or the topic has a size of a <kind> one in the tier
+      Then it is refused, or the <kind> topic has a size of the tier
 
       Examples:
         | kind        | size |
@@ -102,7 +102,7 @@ Feature: Topic management
     Scenario Outline: A topic has no other size in Premium
       Given an empty namespace
       When a regular topic of <size> GB is created
-      Then it is refused, or the topic has a size of a regular one in the tier
+      Then it is refused, or the regular topic has a size of the tier
 
       Examples:
         | size |

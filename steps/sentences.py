@@ -23,7 +23,9 @@ __all__ = [
     "TOPIC",
     "WORDS",
     "Delay",
+    "Fate",
     "Terms",
+    "Times",
     "entity_path",
     "name_in",
     "sentence",
@@ -77,6 +79,20 @@ class Fate:
         within = text.endswith(" in the transaction")
         reason = _quoted(rest) if '"' in rest else "" if within else REASON
         return cls(how, reason, within)
+
+
+@attrs.frozen
+class Times:
+    """How often a message is received: a number of times, or until its deliveries are spent."""
+
+    number: int | None
+    spends: bool
+
+
+def _times(text: str) -> Times:
+    if text.endswith("permitted"):
+        return Times(None, spends=True)
+    return Times(_only_number(text), spends=text.endswith("by default"))
 
 
 @attrs.frozen
@@ -197,6 +213,7 @@ WORDS: Final = {
     "Times": Word(
         r", \d+ times by default|, \d+ times|, as often as permitted",
         ", {{number} times[ by default] or as often as permitted}",
+        _times,
     ),
     "IfItComes": Word(", if it comes", ", if it comes"),
     "Succeeds": Word(", which succeeds", ", which succeeds"),
@@ -231,7 +248,7 @@ WORDS: Final = {
         _terms,
     ),
     "Delay": Word(
-        r"in \d+ seconds(?:, to live for \d+ seconds)?|for a minute ago",
+        r"in \d+ seconds?(?:, to live for \d+ seconds)?|for a minute ago",
         "in {number} seconds[, to live for {number} seconds]",
         _delay,
     ),

@@ -171,7 +171,7 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
     "with locks of # seconds": lambda number: {"lock_duration": seconds(number)},
     "with a time to live of # seconds": lambda number: {"time_to_live": seconds(number)},
     "that dead-letters expired messages": lambda _: {"dead_letter_expired": True},
-    "without the option": lambda _: {"partitioned": None},
+    "that leaves the option out": lambda _: {"partitioned": None},
 }
 FORWARDS: Final = {
     "that forwards to": "forward_to",

@@ -6,7 +6,7 @@ from pytest_bdd import given, parsers, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.receiving import kept_message, settling
-from busproof.steps.sentences import Fate, sentence
+from busproof.steps.sentences import Fate, Times, sentence
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
@@ -26,18 +26,17 @@ def has_dead_letters(bus: Bus, queue: str) -> None:
     )
 )
 def abandons(
-    bus: Bus, queue: str, session_id: str | None, below: str | None, times: str | None
+    bus: Bus, queue: str, session_id: str | None, below: str | None, times: Times | None
 ) -> None:
     """Receive a message and abandon it, this often or until it has had all its deliveries."""
     path = queue + (below or "")
-    number = int("".join(filter(str.isdecimal, times or "")) or 1)
-    if times and times.endswith("permitted"):
-        _spend(bus, path, bus.deliveries[path], expiring_after=None, session_id=session_id)
-    elif times and times.endswith("by default"):
-        _spend(bus, path, number, expiring_after=None, session_id=session_id)
-    else:
-        for _ in range(number):
-            bus.abandon(path, kept_message(bus, path, session_id))
+    if times is not None and times.spends:
+        deliveries = times.number or bus.deliveries[path]
+        _spend(bus, path, deliveries, expiring_after=None, session_id=session_id)
+        return
+    number = 1 if times is None else times.number or 1
+    for _ in range(number):
+        bus.abandon(path, kept_message(bus, path, session_id))
 
 
 @when(

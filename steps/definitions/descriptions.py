@@ -143,18 +143,14 @@ def is_of_kind(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> None:
         assert description.partitioned is (kind == "partitioned"), description
 
 
-@then(
-    parsers.re(
-        rf"it is refused, or (?P<entity>the queue|the topic) has a size of a {KIND} one in the tier"
-    )
-)
+@then(parsers.re(rf"it is refused, or the {KIND} (?P<entity>queue|topic) has a size of the tier"))
 def has_lawful_size(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> None:
     """Check that an entity has a size of its tier, as a whole or per partition, or was refused."""
     if isinstance(outcome, v.Refused):
         return
     assert isinstance(outcome, v.Done), outcome
-    path = TOPIC if entity == "the topic" else QUEUE
-    whole_size = _description(bus, entity, path, "max_size", _always).max_size or 0
+    path = TOPIC if entity == "topic" else QUEUE
+    whole_size = _description(bus, f"the {entity}", path, "max_size", _always).max_size or 0
     parts = bus.profile.partitions if kind == "partitioned" else 1
     # Not each edition says whether the size of a partitioned entity is told as a whole (SIZE-04).
     told = (parts, 1) if "SIZE-04" in bus.profile.silent else (parts,)

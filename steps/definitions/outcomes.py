@@ -132,7 +132,7 @@ def so_many_received(
 @then(
     sentence("a receive{batch:Several?}{below:DeadLetters?}{connection:Elsewhere?} {finds:Finds}")
 )
-def finds(
+def receive_finds(
     bus: Bus,
     queue: str,
     batch: str | None,
