@@ -25,6 +25,7 @@ import cProfile
 import functools
 import gc
 import os
+import statistics
 import struct
 import sys
 import time
@@ -113,10 +114,13 @@ _first_pace: Final = functools.cache(measure_pace)
 def in_passes(seconds: float) -> float:
     """Return how many passes take as long as what was measured just now.
 
-    What is not little is compared with a pass of now, too: the machine may have become slower.
+    What is not little is compared with a usual pass of now, too: the machine may have become slower
+    since the first, and what else runs on it slows each pass by another amount.
     """
     pace = _first_pace()
-    return seconds / (pace if seconds < LITTLE * pace else max(pace, measure_pace()))
+    if seconds < LITTLE * pace:
+        return seconds / pace
+    return seconds / max(pace, statistics.median(_seconds(do_pass) for _ in range(5)))
 
 
 def measure_passes(act: Callable[[], object]) -> float:
