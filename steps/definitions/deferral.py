@@ -73,7 +73,8 @@ def settles_by_number(
     connection = OTHER if elsewhere else "c1"
     for view in aside:
         if how == "deleted":
-            mode, numbers = v.ReceiveMode.RECEIVE_AND_DELETE, (_number(view),)
+            mode = v.ReceiveMode.RECEIVE_AND_DELETE
+            numbers = (_number(view),)
             command = v.ReceiveDeferred(queue=queue, sequence_numbers=numbers, mode=mode)
             assert [view.body] == [each.body for each in _had(bus, bus.do(command, connection))]
             continue

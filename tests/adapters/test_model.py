@@ -23,7 +23,8 @@ def test_the_next_session_may_be_one_whose_scheduled_message_has_become_due(poli
 
 def test_the_longest_lock_and_window_can_be_had_of_a_bus_whose_timers_go_wrong() -> None:
     """LOCK-03 and DUP-03 speak of what is asked for; what cannot be had stays refused."""
-    minute, day = 60 * v.MICROSECONDS, 86_400 * v.MICROSECONDS
+    minute = 60 * v.MICROSECONDS
+    day = 86_400 * v.MICROSECONDS
     longest = v.CreateQueue(
         queue="q", lock_duration=5 * minute, duplicate_detection=True, duplicate_window=7 * day
     )

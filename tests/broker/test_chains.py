@@ -42,7 +42,8 @@ def receivers(hub: Hub, number: int, count: int, path: str = "q") -> Talk:
 
 async def wake_waiting_links(hub: Hub) -> AsyncIterator[None]:
     """Each of 1,500 links waits for one message, and all messages come in one batch."""
-    client, sender = receivers(hub, 1, 1_500), Talk(hub, 2, f.attach("s", 0, sends="q"))
+    client = receivers(hub, 1, 1_500)
+    sender = Talk(hub, 2, f.attach("s", 0, sends="q"))
     for number in range(1_500):
         client.connection.data_received(f.flow(1, number, OPEN_WINDOW))
     await rest(hub)

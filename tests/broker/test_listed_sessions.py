@@ -66,7 +66,8 @@ def test_sessions_are_listed_in_slices(said: dict[str, Any]) -> None:
 
     def ask(client: Asked) -> None:
         client.hub.stated.update({("s", f"s{number:05}"): 2 for number in range(12_000, 0, -1)})
-        sessions, answer = hold(client, [f"s{number:05}" for number in range(12_000)]), Sliced()
+        sessions = hold(client, [f"s{number:05}" for number in range(12_000)])
+        answer = Sliced()
 
         def leave() -> None:
             sessions.pop("s11999", None)

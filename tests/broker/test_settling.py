@@ -54,7 +54,8 @@ def test_a_batch_is_deleted_of_a_queue_without_partitions(served: Served) -> Non
     ):
         (held,) = taken(receiver)
         asked = {"message-count": int32(3), "enqueued-time-utc": later}
-        plain, parted = Asker(connection, "plain"), Asker(connection, "parted")
+        plain = Asker(connection, "plain")
+        parted = Asker(connection, "parted")
         answer = plain.replied("batch-delete-messages", asked)
         assert (200, 3) == (answer.properties["statusCode"], answer.body["message-count"])
         asked["enqueued-time-utc"] = timestamp(0)

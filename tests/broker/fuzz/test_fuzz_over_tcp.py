@@ -45,7 +45,8 @@ MECHANISMS: Final = (
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    parted, sessions = {"EnablePartitioning": True}, {"RequiresSession": True}
+    parted = {"EnablePartitioning": True}
+    sessions = {"RequiresSession": True}
     queues = [{"Name": "q", "Properties": parted}, {"Name": "s", "Properties": sessions}]
     with serving("--control", "--config", written(tmp_path, Queues=queues)) as broker:
         yield broker

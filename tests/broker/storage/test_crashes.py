@@ -129,7 +129,8 @@ def complaints(one: Round) -> Iterator[str]:
     for body, (path, outcome) in one.outcomes.items():
         for place in destinations(one, path):
             ended, buried = one.ended.get((place, body)), one.buried.get((place, body))
-            there, dead = one.found[place][body], one.found[place + v.DEAD_LETTERS][body]
+            there = one.found[place][body]
+            dead = one.found[place + v.DEAD_LETTERS][body]
             dead += one.found[one.graves][body] if place == one.queue else 0
             if isinstance(ended, v.Done) and there + dead:
                 yield f"{body} was completed in {place} and is there again"
