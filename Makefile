@@ -62,11 +62,12 @@ slowed: dev ## run the tests with 40 % of each core, then beside eight busy loop
 packaging: dev ## test what is installed, shipped and published: environments, distributions, the site
 	$(TESTS) $(PACKAGING)
 
-lint: dev ## ruff, the contracts of imports, and codespell
+lint: dev ## ruff, the contracts of imports, codespell, and zizmor for the workflows
 	$(DEV)/bin/ruff check $(RUFF_FILES)
 	$(DEV)/bin/ruff format --check $(RUFF_FILES)
 	$(DEV)/bin/lint-imports --no-cache --no-logo
 	$(DEV)/bin/codespell
+	$(DEV)/bin/zizmor --offline --config .github/zizmor.yml --no-progress --quiet .github action.yml examples
 
 types: dev ## mypy
 	$(DEV)/bin/mypy
