@@ -81,7 +81,8 @@ def fills(
 
     bus.need(NEEDED.get(fate, v.Capability.DISPOSABLE_NAMESPACE))
     outcome, latest = _filled(bus, queue, send, properties(carried or "without key"))
-    filled.taken, filled.size = latest.taken, latest.size
+    filled.taken = latest.taken
+    filled.size = latest.size
     if within and filled.size < FILLERS[0]:
         raise NotApplicable("sizes: no transaction takes so many messages of this size")
     if fate == "scheduled" and isinstance(outcome, v.Done):

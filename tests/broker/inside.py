@@ -24,7 +24,7 @@ from busproof.vocabulary.commands import CreateQueue
 from .conftest import SETTINGS
 
 
-def configured(*created: Created, **fields: Any) -> Configuration:
+def make_configuration(*created: Created, **fields: Any) -> Configuration:
     """A configuration with these entities."""
     found = Configuration(**fields)
     found.created += created
@@ -34,7 +34,7 @@ def configured(*created: Created, **fields: Any) -> Configuration:
 
 def bus_of(*created: Created, **options: Any) -> Bus:
     """A bus with these entities."""
-    return bus_for(configured(*created), **options)
+    return bus_for(make_configuration(*created), **options)
 
 
 def hub_of(*created: Created, **options: Any) -> Hub:

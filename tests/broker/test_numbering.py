@@ -82,7 +82,8 @@ async def settled(sent: list[bytes]) -> tuple[list[int], int]:
     """The ids of what is accepted, and how many messages there are at last."""
     trial = Trial()
     client, session = in_session(trial.hub)
-    connection, wire = client.connection, client.wire
+    connection = client.connection
+    wire = client.wire
     links = Links(session)
     links.sender("one", "q")
     links.sender("other", "q")

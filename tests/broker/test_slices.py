@@ -67,7 +67,8 @@ def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(turns, "TURN", 0.0005)
 
     async def send(hub: Hub) -> None:
-        first, second = f.speaking(hub, 1, SENDER), f.speaking(hub, 2, SENDER)
+        first = f.speaking(hub, 1, SENDER)
+        second = f.speaking(hub, 2, SENDER)
         await asyncio.sleep(0.1)
         one = bytes(Message(b"x", inferred=True).encode())
         for said in parts(0, batch([one] * 1_000)):

@@ -20,7 +20,7 @@ from busproof.vocabulary.commands import CreateQueue, CreateSubscription, Create
 from . import raw
 from .fuzz import frames as f
 from .fuzz import fuzzing
-from .inside import configured, hub_of
+from .inside import hub_of, make_configuration
 from .test_slices import BATCH_FORMAT, batch
 
 pytestmark = pytest.mark.slow
@@ -185,7 +185,7 @@ def test_loss_of_a_connection_of_many_links_takes_a_turn() -> None:
 def crowded() -> Configuration:
     """As many queues as a namespace has room for, or nearly."""
     names = (f"q{number:04}" for number in range(4_900))
-    return configured(*(CreateQueue(queue=name, partitioned=False) for name in names))
+    return make_configuration(*(CreateQueue(queue=name, partitioned=False) for name in names))
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,8 @@ def test_the_end_of_a_websocket_is_said(web: Web, said: bytes, code: int) -> Non
 
 def opened_within() -> "tuple[Taken, fuzzing.Wire, WebSocket]":
     """A WebSocket of this process that a client has opened."""
-    within, way = Taken(), fuzzing.Wire()
+    within = Taken()
+    way = fuzzing.Wire()
     socket_within = WebSocket(cast(Any, within))
     socket_within.connection_made(way)
     request = events.Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])

@@ -126,7 +126,8 @@ def there(tier: str, adapter: type[v.Adapter] = ModelAdapter) -> list[str]:
 @pytest.mark.parametrize(("tier", "name", "rules"), CASES)
 def test_an_opening_tries_the_rules_that_it_is_for(tier: str, name: str, rules: set[str]) -> None:
     """By the rules that decide its events."""
-    profile, adapter = v.profile_for(load(), tier=tier), ModelAdapter()
+    profile = v.profile_for(load(), tier=tier)
+    adapter = ModelAdapter()
     judge = Judge(profile, adapter.declaration.observability)
     for event in asked_of(adapter, profile, name, Watch):
         assert judge.saw(event) is None

@@ -8,7 +8,7 @@ import os
 
 import attrs
 import pytest
-from distilled_commands import answered, asked
+from distilled_commands import ask_adapter, commands_in
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
@@ -34,7 +34,7 @@ def accusations(adapter: v.Adapter, few: tuple[DistilledSequence, ...]) -> list[
     for sequence in few:
         profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
-        events = list(answered(adapter, sequence))
+        events = list(ask_adapter(adapter, sequence))
         for oracle in Oracle:
             judge = Judge(profile, observability_for(observability, oracle))
             broken = next(filter(None, map(judge.saw, events)), None)
@@ -54,12 +54,12 @@ def test_no_situation_accuses_a_hostile_bus_by_either_oracle(policy: str, seed: 
 def test_no_situation_accuses_a_hostile_bus_on_a_real_clock() -> None:
     found = []
     for sequence in ALL[::EVERY]:
-        if any(isinstance(each.command, v.AdvanceClock) for each in asked(sequence)):
+        if any(isinstance(each.command, v.AdvanceClock) for each in commands_in(sequence)):
             continue
         adapter = ModelAdapter(policy="hostile", clock=v.Clock.REAL)
         profile = v.profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
         adapter.start(profile)
-        events = list(answered(adapter, sequence, clock=True))
+        events = list(ask_adapter(adapter, sequence, clock=True))
         for oracle in Oracle:
             view = observability_for(adapter.declaration.observability, oracle)
             broken = judged(events, profile, view).violation

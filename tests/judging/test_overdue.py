@@ -30,7 +30,7 @@ DECLARED = (
 """What the rules need; a rule that does not apply is charged with nothing."""
 
 
-def unpacked(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def unpack_events(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each event as often as it happened."""
     for event in events:
         for _ in range(event.get("times", 1)):
@@ -39,8 +39,9 @@ def unpacked(events: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def heard_of(row: dict[str, Any]) -> Heard:
     """Return the verdict on the history of a row."""
-    now, events = 0, []
-    for told in unpacked(row["events"]):
+    now = 0
+    events = []
+    for told in unpack_events(row["events"]):
         called = now
         now += told["command"]["duration"] if told["command"]["type"] == "AdvanceClock" else 0
         events.append(structure({**told, "called": called, "returned": now}, v.Event))

@@ -92,7 +92,8 @@ def test_events_that_the_judge_does_not_need_are_left_out() -> None:
 
 def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
     """What came after it is as much earlier, the ends of locks among it."""
-    lock, idle = 30 * v.MICROSECONDS, 40 * v.MICROSECONDS
+    lock = 30 * v.MICROSECONDS
+    idle = 40 * v.MICROSECONDS
 
     def at(moment: int, command: v.Command, outcome: v.Outcome) -> v.Event:
         return v.Event(command=command, outcome=outcome, called=moment, returned=moment)

@@ -40,9 +40,10 @@ def kind(outcome: v.Outcome) -> str:
     return f"Refused: {outcome.error.value}" if refused else type(outcome).__name__
 
 
-def answered(namespace: Namespace, event: dict[str, Any], choices: Choices) -> dict[str, Any]:
+def ask_model(namespace: Namespace, event: dict[str, Any], choices: Choices) -> dict[str, Any]:
     """Return what the model answers, in the terms of an event."""
-    command, connection = command_of(event["command"]), event.get("connection", "c1")
+    command = command_of(event["command"])
+    connection = event.get("connection", "c1")
     if "kinds" in event:
         every = ways(namespace, command, connection)
         return {"kinds": sorted({kind(answer.outcome) for _, answer in every})}
@@ -59,7 +60,7 @@ def answered(namespace: Namespace, event: dict[str, Any], choices: Choices) -> d
     return {name: value for name, value in told.items() if name in event or name == "outcome"}
 
 
-def expected(event: dict[str, Any]) -> dict[str, Any]:
+def expect_answer(event: dict[str, Any]) -> dict[str, Any]:
     """Return what an event says of its answer."""
     told = {name: value for name, value in event.items() if name not in ASKED}
     return told if told.keys() & {"kinds", "every"} else {"outcome": DONE, **told}
@@ -79,4 +80,4 @@ def test_model_answers_as_the_case_says(case: dict[str, Any]) -> None:
     choices: Choices = RoundRobin()
     for event in case["events"]:
         choices = choices_of(event, choices)
-        assert expected(event) == answered(namespace, event, choices)
+        assert expect_answer(event) == ask_model(namespace, event, choices)

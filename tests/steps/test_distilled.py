@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from distilled_commands import asked
+from distilled_commands import commands_in
 
 from busproof.adapters.model import CAPABILITIES
 from busproof.cli.mutation.pairs import WORDS, pairs_of
@@ -36,7 +36,7 @@ ALL = distilled_sequences()
 def accused(sequence: DistilledSequence, families: Families) -> tuple[str, ...] | None:
     """Return what a bus with these families is charged with; `None` if it is not accused."""
     profile = profile_for(CATALOGUE, edition=EDITION, tier=sequence.tier.value)
-    return find_broken(profile, play(families, profile, asked(sequence)))
+    return find_broken(profile, play(families, profile, commands_in(sequence)))
 
 
 def test_each_sequence_is_charged_to_a_rule_of_the_catalogue():
@@ -57,7 +57,7 @@ def test_a_sequence_without_a_mutant_reaches_its_rule_on_the_model():
         context = {words: name for name, words in WORDS.items()}
         sequence = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
         pairs = {(each.rule, context[words]) for words in sequence.split(" and ")}
-        if not pairs <= pairs_of(asked(each), profile):
+        if not pairs <= pairs_of(commands_in(each), profile):
             wrong.append(each.name)
     assert wrong == []
 
@@ -101,7 +101,7 @@ def test_a_line_that_is_no_sequence_is_named(tmp_path: Path, line: str):
 def test_what_is_wrong_stands_beside_what_broke_the_rule():
     sequence = next(each for each in ALL if each.mutants and each.tier.value == "standard")
     profile = profile_for(CATALOGUE, edition=EDITION)
-    bus = play(families_of(find_mutant(sequence.mutants[0])), profile, asked(sequence))
+    bus = play(families_of(find_mutant(sequence.mutants[0])), profile, commands_in(sequence))
     sentence = f"{sequence.name}. {sequence.about}"
     ended = Ended(
         verdict=ScenarioVerdict.FAILED,

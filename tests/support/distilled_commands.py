@@ -11,11 +11,11 @@ from busproof.history.render.gherkin import request_of
 from busproof.history.replay import RecordedCommand, resolved
 from busproof.steps.distilled import DistilledSequence
 
-__all__ = ["answered", "asked"]
+__all__ = ["ask_adapter", "commands_in"]
 
 
 @cache
-def asked(sequence: DistilledSequence) -> tuple[RecordedCommand, ...]:
+def commands_in(sequence: DistilledSequence) -> tuple[RecordedCommand, ...]:
     """Return the commands of a sequence."""
     parts = [each.partition(" asks: ") for each in sequence.commands]
     return tuple(
@@ -24,12 +24,12 @@ def asked(sequence: DistilledSequence) -> tuple[RecordedCommand, ...]:
     )
 
 
-def answered(
+def ask_adapter(
     adapter: v.Adapter, sequence: DistilledSequence, *, clock: bool = False
 ) -> Iterator[v.Event]:
     """Yield what a bus answers; on a real clock with the times of each call and return."""
     tokens: dict[int, str] = {}
-    for request in asked(sequence):
+    for request in commands_in(sequence):
         command = resolved(request.command, tokens)
         if command is None:
             continue

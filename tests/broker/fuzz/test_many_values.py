@@ -16,7 +16,7 @@ from busproof.broker.auth.tokens import Keys
 from busproof.broker.core import Hub
 from busproof.broker.server import bus_for
 
-from ..inside import configured
+from ..inside import make_configuration
 from . import frames as f
 from . import fuzzing
 
@@ -74,7 +74,7 @@ def codes(said: bytes) -> set[int]:
 
 def exchange(*said: bytes, code: int) -> tuple[float, bytes]:
     """The most passes of an iteration, and what is said up to a frame of this code."""
-    configuration = configured(QUEUE, tier=v.Tier.PREMIUM)
+    configuration = make_configuration(QUEUE, tier=v.Tier.PREMIUM)
 
     async def run() -> bytes:
         hub = Hub(bus_for(configuration), Keys(configuration.keys))

@@ -266,8 +266,10 @@ class Round:
     _over: threading.Event = attrs.field(factory=threading.Event)
 
     def __attrs_post_init__(self) -> None:
-        self.queue, self.graves = f"q{self.number}", f"dead{self.number}"
-        self.begins, self.ends = f"in{self.number}", f"out{self.number}"
+        self.queue = f"q{self.number}"
+        self.graves = f"dead{self.number}"
+        self.begins = f"in{self.number}"
+        self.ends = f"out{self.number}"
         self.topic = f"t{self.number}"
 
     def now(self) -> int:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 import recorded_cases as cases
-from distilled_commands import answered
+from distilled_commands import ask_adapter
 from exploring import explored
 
 from busproof import vocabulary as v
@@ -54,7 +54,7 @@ def played(policy: str, sequence: DistilledSequence, seed: int) -> list[v.Event]
     """Return what a bus with this policy answers to a sequence."""
     adapter = ModelAdapter(policy=policy, seed=seed)
     adapter.start(cases.profile())
-    return list(answered(adapter, sequence))
+    return list(ask_adapter(adapter, sequence))
 
 
 def suffixes(events: Sequence[v.Event], random: Random) -> Iterator[tuple[list[v.Event], Began]]:
