@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from busproof import vocabulary as v
+from busproof.judging.judge import Judge
 from busproof.judging.replay.choices_made import Choice, next_script
 from busproof.judging.replay.explanation import explain, explain_to_go_on, hasty_budget
 from busproof.judging.replay.relevance import Relevance
@@ -183,3 +184,30 @@ def test_relevance_is_what_either_depends_on(other: Relevance) -> None:
     both = one | other
     assert both.parts == one.parts | other.parts
     assert both.caches == (None if other.caches is None else one.caches)
+
+
+def steps_behind(count: int) -> int:
+    """How many steps it takes to judge so many receives, all before a message that was due."""
+    judge = Judge(v.profile_for(load(), partitions=3), v.Observability(slack=v.MICROSECONDS))
+
+    def see(command: v.Command, outcome: v.Outcome) -> None:
+        assert judge.saw(v.Event(command=command, outcome=outcome, returned=0)) is None
+
+    see(v.CreateQueue(queue="q", partitioned=True), v.Done())
+    due = v.Message(body="due", session_id="a")
+    see(v.Schedule(queue="q", message=due, delay=0), v.Scheduled(sequence_number=1))
+    for number in range(count):
+        sent = v.Message(body=f"m{number}", session_id="a")
+        see(v.Send(queue="q", message=sent), v.Done())
+    for number in range(count):
+        view = v.MessageView(body=f"m{number}", session_id="a", lock_token=f"l{number}")
+        see(v.Receive(queue="q"), v.Received(message=view))
+    assert not judge.exhausted
+    return judge.steps
+
+
+def test_message_that_others_overtake_is_not_moved_behind_one_at_a_time() -> None:
+    """Messages of a key come in order, so one that is due came behind all that are given first."""
+    few, more, many = (steps_behind(count) for count in (10, 20, 40))
+    assert more <= 3 * few
+    assert many <= 3 * more
