@@ -11,7 +11,7 @@ import pytest
 from busproof.errors import ConformanceError
 from busproof.history.records import StepResult
 from busproof.steps import STEP_MODULES, allure
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.any_command import Asking
 from busproof.steps.definitions.storage_quota import Filled
 from busproof.steps.lookups import remember_definitions, scenario_name
@@ -142,7 +142,7 @@ def _rules(item: pytest.Item) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def bus(request: pytest.FixtureRequest) -> Iterator[Bus]:
+def bus(request: pytest.FixtureRequest) -> Iterator[BusUnderTest]:
     """The bus under test, with an empty namespace."""
     node = request.node
     any_reading = node.get_closest_marker("any_reading") is not None
@@ -169,7 +169,7 @@ def filled() -> Filled:
 
 
 @pytest.fixture
-def asking(bus: Bus) -> Asking:
+def asking(bus: BusUnderTest) -> Asking:
     """The sequence of arbitrary commands in this scenario."""
     return Asking(bus)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.paths_of_specs import follow
 from busproof.tla.graphs.paths import Path_, Suite, load_suites
 
@@ -12,6 +12,6 @@ def _paths() -> list[tuple[Suite, Path_]]:
 
 
 @pytest.mark.parametrize(("suite", "path"), _paths(), ids=lambda each: getattr(each, "name", "tla"))
-def test_path(bus: Bus, suite: Suite, path: Path_) -> None:
+def test_path(bus: BusUnderTest, suite: Suite, path: Path_) -> None:
     """Send the commands of a path to the bus, and judge its answers."""
     follow(bus, path, suite.setting)

@@ -20,7 +20,7 @@ from busproof.judging.scenario_outcome import (
     blaming_the_adapter,
 )
 
-__all__ = ["Bus"]
+__all__ = ["BusUnderTest"]
 
 ROUNDS = 1000
 """Maximum number of receives in one scenario, in addition to the messages sent."""
@@ -35,7 +35,7 @@ DELAYS = ("SCHEDULE-DELAY", "FORWARD-DELAY", "DEAD-LETTER-DELAY")
 """Ambiguities about how late a message may arrive."""
 
 
-class Bus(Driver):
+class BusUnderTest(Driver):
     """A driver that rejects undeclared commands and remembers the messages that a scenario sent."""
 
     def __init__(

@@ -7,7 +7,7 @@ from busproof.history.records import StepResult
 from busproof.judging.last_look import look_at_everything
 from busproof.judging.past import is_eventful
 from busproof.judging.scenario_outcome import NotConforming
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 
 __all__ = ["MOST_FAILED", "LastLooks", "look_at"]
 
@@ -30,7 +30,7 @@ class LastLooks:
     def __init__(self, adapter: v.Adapter, *, explores: bool, most: int = MOST_FAILED) -> None:
         self._left = most if explores and not isinstance(adapter, v.Hearing) else 0
 
-    def look(self, bus: Bus, steps: list[StepResult]) -> None:
+    def look(self, bus: BusUnderTest, steps: list[StepResult]) -> None:
         """Take a last look after an eventful scenario, if all of its steps have passed.
 
         Args:
@@ -55,7 +55,7 @@ class LastLooks:
         steps.pop()
 
 
-def look_at(bus: Bus) -> None:
+def look_at(bus: BusUnderTest) -> None:
     """Look at everything left in a bus, unless that would need waiting on a real clock.
 
     Raises:

@@ -11,7 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import create
 from busproof.tla.graphs.command_mapping import DEAD, NOBODYS, connection_of, map_command
 from busproof.tla.graphs.paths import Path_
@@ -78,7 +78,7 @@ class _Followed:
         self.dead = self.dead | {message} if dead else self.dead - {message}
 
 
-def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
+def follow(bus: BusUnderTest, path: Path_, setting: Setting) -> tuple[int, int]:
     """Replay a path; return how many answers the spec agrees with, and the length of the path.
 
     Raises:
@@ -105,7 +105,7 @@ def _kind(outcome: v.Outcome) -> str:
 
 
 def _ask(
-    bus: Bus,
+    bus: BusUnderTest,
     spoken: Mapping[str, Any],
     reply: Mapping[str, Any],
     setting: Setting,

@@ -5,14 +5,14 @@ from typing import TypeVar
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
-from busproof.steps.bus import DELAYS, Bus
+from busproof.steps.bus import DELAYS, BusUnderTest
 
 __all__ = ["described", "described_topic", "until", "until_topic"]
 
 Description = TypeVar("Description", v.QueueDescription, v.TopicDescription)
 
 
-def described(bus: Bus, queue: str, field: str) -> v.QueueDescription:
+def described(bus: BusUnderTest, queue: str, field: str) -> v.QueueDescription:
     """Return the description of a queue, or of a subscription by its path.
 
     Raises:
@@ -23,7 +23,7 @@ def described(bus: Bus, queue: str, field: str) -> v.QueueDescription:
 
 
 def until(
-    bus: Bus, queue: str, field: str, holds: Callable[[v.QueueDescription], bool]
+    bus: BusUnderTest, queue: str, field: str, holds: Callable[[v.QueueDescription], bool]
 ) -> v.QueueDescription:
     """Return the description of a queue once `holds` is true of it, or after the last attempt.
 
@@ -34,20 +34,22 @@ def until(
     return _awaited(bus, lambda: _told(bus, queue, field), holds)
 
 
-def described_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription:
+def described_topic(bus: BusUnderTest, topic: str, field: str) -> v.TopicDescription:
     """Return the description of a topic; the errors are those of `described`."""
     return until_topic(bus, topic, field, lambda _: True)
 
 
 def until_topic(
-    bus: Bus, topic: str, field: str, holds: Callable[[v.TopicDescription], bool]
+    bus: BusUnderTest, topic: str, field: str, holds: Callable[[v.TopicDescription], bool]
 ) -> v.TopicDescription:
     """Return the description of a topic once `holds` is true of it; otherwise as `until`."""
     return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
 
 
 def _awaited(
-    bus: Bus, describe: Callable[[], Description | None], holds: Callable[[Description], bool]
+    bus: BusUnderTest,
+    describe: Callable[[], Description | None],
+    holds: Callable[[Description], bool],
 ) -> Description:
     description = None
     for _ in bus.tries("GET-LAG", *DELAYS):
@@ -59,7 +61,7 @@ def _awaited(
     return description
 
 
-def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
+def _told(bus: BusUnderTest, queue: str, field: str) -> v.QueueDescription | None:
     """Return the description of a queue; `None` if the bus refuses, which the judge allows."""
     outcome = bus.do(v.GetQueue(queue=queue))
     if isinstance(outcome, v.Refused):
@@ -70,7 +72,7 @@ def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
     return outcome.description
 
 
-def _told_of_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription | None:
+def _told_of_topic(bus: BusUnderTest, topic: str, field: str) -> v.TopicDescription | None:
     """Return the description of a topic; `None` if the bus refuses, which the judge allows."""
     outcome = bus.do(v.GetTopic(topic=topic))
     if isinstance(outcome, v.Refused):

@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.history.records import StepResult
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.any_command import Asking
 from busproof.steps.definitions.storage_quota import Filled
 from busproof.steps.stage import verdict_on
@@ -65,7 +65,7 @@ class Player:
         self._known: dict[tuple[str, str], _Found] = {}
 
     def play(
-        self, bus: Bus, steps: Sequence[tuple[str, str, str]], results: list[StepResult]
+        self, bus: BusUnderTest, steps: Sequence[tuple[str, str, str]], results: list[StepResult]
     ) -> None:
         """Execute the steps one after another; an exception of a step ends the scenario.
 
@@ -91,7 +91,7 @@ class Player:
             ASKS_TO_WAIT in text for _, _, text in steps
         )
 
-    def asking(self, bus: Bus) -> Asking:
+    def asking(self, bus: BusUnderTest) -> Asking:
         """Return a sequence of arbitrary commands on a bus."""
         return Asking(bus)
 
@@ -126,7 +126,7 @@ class Player:
 class _Values:
     """The values that the steps of a scenario share, as fixtures do under pytest."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: BusUnderTest) -> None:
         self._bus = bus
         self.known: dict[str, object] = {"bus": bus, "request": self}
 

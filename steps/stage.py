@@ -32,7 +32,7 @@ from busproof.judging.scenario_outcome import (
     blaming_the_adapter,
 )
 from busproof.spec import Catalogue, load
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.last_looks import MOST_FAILED, LastLooks
 from busproof.steps.options import (
     Given,
@@ -93,7 +93,7 @@ class Stage:
         self.terms = Terms.of(self.catalogue, self.header(None), self.profile, self.oracle)
         self.steps: list[StepResult] = []
         self.scenario, self.shows = "", frozenset[v.RuleId]()
-        self.current: Bus | None = None
+        self.current: BusUnderTest | None = None
         self._open = False
         self._most_failed = MOST_FAILED
         self._looks = self._fresh_looks()
@@ -134,7 +134,7 @@ class Stage:
 
     def bus(
         self, scenario: str, rules: tuple[v.RuleId, ...], *, any_reading: bool = False
-    ) -> Iterator[Bus]:
+    ) -> Iterator[BusUnderTest]:
         """Yield a bus with an empty namespace for one scenario, if its rules apply.
 
         Args:
@@ -153,7 +153,7 @@ class Stage:
         with blaming_the_adapter():
             self.adapter.start(self.profile)
         recording = Recording(record=self.write, sentence=self._sentence, judges=self.judges)
-        self.current = Bus(self.adapter, self.profile, self.oracle, recording)
+        self.current = BusUnderTest(self.adapter, self.profile, self.oracle, recording)
         yield self.current
 
     def replay(self) -> None:

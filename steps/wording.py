@@ -9,7 +9,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.render.phrases import PROPERTIES
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 
 __all__ = [
     "Properties",
@@ -54,7 +54,7 @@ class Properties:
     sized: str | None = None
     """How large the body is, in the words of the feature."""
 
-    def message(self, bus: Bus) -> v.Message:
+    def message(self, bus: BusUnderTest) -> v.Message:
         """Return a new message with these properties."""
         message = self._with_body(bus.message(), bus)
         unique = f"own-{message.body}"
@@ -63,7 +63,7 @@ class Properties:
         }
         return attrs.evolve(message, properties=self.own, **values)
 
-    def _with_body(self, message: v.Message, bus: Bus) -> v.Message:
+    def _with_body(self, message: v.Message, bus: BusUnderTest) -> v.Message:
         if self.body is not None:
             return attrs.evolve(message, body=self.body)
         match (self.sized or "").split():

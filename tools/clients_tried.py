@@ -74,7 +74,7 @@ ENTITIES: Final = {
 
 
 @attrs.frozen
-class Client:
+class TriedClient:
     """A client to try.
 
     Attributes:
@@ -108,7 +108,7 @@ OVER: Final[dict[str, dict[str, str]]] = {
 BARE: Final = ("sends_and_receives",)
 CLIENTS: Final = (
     *(
-        Client("azure-servicebus", version, "azure_servicebus.py", over)
+        TriedClient("azure-servicebus", version, "azure_servicebus.py", over)
         for version, over in (
             ("7.8.3", "TLS"),
             ("7.11.4", "TLS"),
@@ -118,20 +118,20 @@ CLIENTS: Final = (
             ("7.15.0", "TLS"),
         )
     ),
-    Client(
+    TriedClient(
         *("azure-servicebus", "7.15.0", "azure_servicebus.py", "WebSockets"),
         beside=("websocket-client",),
     ),
-    Client("@azure/service-bus", "7.9.5", "azure_service_bus.mjs"),
-    Client("rhea", "3.0.5", "rhea.mjs", steps=BARE),
-    Client("python-qpid-proton", "0.40.0", "proton_client.py", steps=BARE),
-    Client("libqpid-proton-cpp12-dev", "of the system", "proton_client.cpp", steps=BARE),
-    Client(
+    TriedClient("@azure/service-bus", "7.9.5", "azure_service_bus.mjs"),
+    TriedClient("rhea", "3.0.5", "rhea.mjs", steps=BARE),
+    TriedClient("python-qpid-proton", "0.40.0", "proton_client.py", steps=BARE),
+    TriedClient("libqpid-proton-cpp12-dev", "of the system", "proton_client.cpp", steps=BARE),
+    TriedClient(
         *("celery", "5.7.0", "celery_on_kombu.py", "TLS"),
         steps=("sends_and_receives", "runs_tasks"),
         beside=("kombu==5.7.0", "azure-servicebus==7.15.0", "azure-identity"),
     ),
-    Client(
+    TriedClient(
         *("faststream-azure-servicebus", "0.2.1", "faststream_client.py"),
         steps=("sends_and_receives", "subscribes"),
         beside=("aiohttp",),
@@ -152,7 +152,7 @@ def main() -> int:
     return int(any(result != "ok" for results in tried.values() for result in results.values()))
 
 
-def row(client: Client, results: dict[str, str]) -> str:
+def row(client: TriedClient, results: dict[str, str]) -> str:
     """Return the row of a client in the table."""
     done = [name for step, name in STEPS.items() if results.get(step) == "ok"]
     failed = [name for step, name in STEPS.items() if results.get(step, "ok") != "ok"]
@@ -160,7 +160,7 @@ def row(client: Client, results: dict[str, str]) -> str:
     return f"| {client.package} | {client.version} | {client.over} | {can} | {cannot} |\n"
 
 
-def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
+def outcome(client: TriedClient, where: dict[str, str]) -> dict[str, str]:
     """Run the steps of a client; return `ok` or the error for each."""
     results = dict.fromkeys(client.steps, "not tried")
     environment = os.environ | where | OVER.get(client.over, {})
@@ -180,7 +180,7 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
     return results
 
 
-def installed(client: Client) -> list[str]:
+def installed(client: TriedClient) -> list[str]:
     """Make the client's environment if it is missing; return the command for its program."""
     place, wanted = client.place, f"{client.package}=={client.version}"
     if client.program.endswith(".py"):

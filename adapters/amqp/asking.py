@@ -2,7 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp import managing, receiving, sending, sessions  # noqa: F401 - they fill it
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.table import HANDLERS
 from busproof.vocabulary import commands as c
@@ -10,7 +10,7 @@ from busproof.vocabulary import commands as c
 __all__ = ["ask"]
 
 
-def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
+def ask(scenario: Scenario, command: c.Command, client: AmqpClient) -> v.Outcome:
     """Execute a command and return its outcome.
 
     Raises:

@@ -11,7 +11,7 @@ from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.target import TOKEN_LIFE, Target
 from busproof.adapters.amqp.transfers import Requests, Settled, is_closed, own, transfer
 
-__all__ = ["Client", "Reply"]
+__all__ = ["AmqpClient", "Reply"]
 
 CBS: Final = "$cbs"
 MANAGEMENT: Final = "/$management"
@@ -23,7 +23,7 @@ Reply = tuple[int, Any]
 """The status code of a reply, and its body."""
 
 
-class Client:
+class AmqpClient:
     """A client with one connection to the service, opened on first use.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.asking import ask
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.errors import outcome_of
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
 from busproof.adapters.amqp.scenario import Scenario
@@ -48,7 +48,7 @@ class Clients:
         target: Target,
         timeout: float,
         ask: Callable[[Any, v.Command, Any], v.Outcome] = ask,
-        connect: Callable[[Target, float], Connected] = Client,
+        connect: Callable[[Target, float], Connected] = AmqpClient,
     ) -> None:
         self._ask = ask
         self._connect = connect

@@ -7,7 +7,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp.asking import ask
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.clients import Clients, Connected
 from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
@@ -110,4 +110,4 @@ OF_BROKER: Final = frozenset(
 )
 """Capabilities of the embedded broker."""
 
-OVER_AMQP: Final = Dialect(of_all=OF_ALL, of_broker=OF_BROKER, ask=ask, connect=Client)
+OVER_AMQP: Final = Dialect(of_all=OF_ALL, of_broker=OF_BROKER, ask=ask, connect=AmqpClient)

@@ -9,7 +9,7 @@ from proton import UNDESCRIBED as PLAIN
 from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.transfers import Settled, has_arrived, is_closed, take_message
 
@@ -53,7 +53,7 @@ class Lock:
     """
 
     path: str
-    client: Client
+    client: AmqpClient
     link: Any = None
     delivery: Any = None
     session_id: str | None = None
@@ -83,7 +83,7 @@ def uuid_of(token: str) -> UUID:
         return UUID(int=0)
 
 
-def plain_link(client: Client, path: str, mode: v.ReceiveMode) -> Any:
+def plain_link(client: AmqpClient, path: str, mode: v.ReceiveMode) -> Any:
     """Return a new attached link that receives from an entity.
 
     Raises:
@@ -94,7 +94,7 @@ def plain_link(client: Client, path: str, mode: v.ReceiveMode) -> Any:
     return link
 
 
-def session_link(client: Client, path: str, session_id: str | None, wait: float) -> Any:
+def session_link(client: AmqpClient, path: str, session_id: str | None, wait: float) -> Any:
     """Return a new attached link to a named session, or to the next free one.
 
     Args:
@@ -115,7 +115,7 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
     return link
 
 
-def find_session_link(client: Client, path: str, session_id: str) -> Any | None:
+def find_session_link(client: AmqpClient, path: str, session_id: str) -> Any | None:
     """Return the link to a session that the client holds, reattached if the service closed it.
 
     Raises:
@@ -147,7 +147,7 @@ def find_session_link(client: Client, path: str, session_id: str) -> Any | None:
     return again
 
 
-def _receiver(client: Client, path: str, mode: v.ReceiveMode, name: str = "") -> Any:
+def _receiver(client: AmqpClient, path: str, mode: v.ReceiveMode, name: str = "") -> Any:
     link = client.connection.receiver(name)
     link.source.address = path
     link.target.address = link.name
@@ -167,7 +167,7 @@ def session_of(link: Any) -> str:
     return str(filter_set[SESSION])
 
 
-def receive_message(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
+def receive_message(client: AmqpClient, link: Any, wait: float) -> tuple[Any, bytes] | None:
     """Receive the next message; return its delivery and bytes, or `None` if there is none.
 
     The client gives credit for one message and then drains it. The service delivers an available
@@ -197,7 +197,9 @@ def receive_message(client: Client, link: Any, wait: float) -> tuple[Any, bytes]
     return None
 
 
-def receive_messages(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
+def receive_messages(
+    client: AmqpClient, link: Any, count: int, wait: float
+) -> list[tuple[Any, bytes]]:
     """Receive the next messages up to a number; return the delivery and bytes of each.
 
     Args:
@@ -281,7 +283,7 @@ STATUSES: Final = {
 
 
 def settle_by_request(
-    client: Client,
+    client: AmqpClient,
     path: str,
     command: v.Settlement,
     session_id: str | None,
@@ -299,7 +301,7 @@ def settle_by_request(
 
 
 def settle_together(
-    client: Client, path: str, command: v.SettleBatch, session_id: str | None
+    client: AmqpClient, path: str, command: v.SettleBatch, session_id: str | None
 ) -> None:
     """Settle several messages by one request to the management node.
 
@@ -312,7 +314,7 @@ def settle_together(
 
 
 def _update_dispositions(
-    client: Client,
+    client: AmqpClient,
     path: str,
     kind: type[v.Settlement],
     tokens: Sequence[str],

@@ -5,7 +5,7 @@ from typing import Any, Final
 from proton import int32
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.entities import API_VERSION, duration, microseconds
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT
@@ -135,13 +135,13 @@ def _order(properties: dict[str, str], kind: str) -> dict[str, str]:
 
 
 @asks(c.CreateQueue)
-def create_queue(scenario: Scenario, command: c.CreateQueue, client: Client) -> o.Outcome:
+def create_queue(scenario: Scenario, command: c.CreateQueue, client: AmqpClient) -> o.Outcome:
     """Create a queue."""
     return _create(scenario, command.queue, command, "QueueDescription")
 
 
 @asks(c.CreateTopic)
-def create_topic(scenario: Scenario, command: c.CreateTopic, client: Client) -> o.Outcome:
+def create_topic(scenario: Scenario, command: c.CreateTopic, client: AmqpClient) -> o.Outcome:
     """Create a topic."""
     return _create(scenario, command.topic, command, "TopicDescription")
 
@@ -157,7 +157,7 @@ def _create(
 
 @asks(c.CreateSubscription)
 def create_subscription(
-    scenario: Scenario, command: c.CreateSubscription, client: Client
+    scenario: Scenario, command: c.CreateSubscription, client: AmqpClient
 ) -> o.Outcome:
     """Create a subscription."""
     path = scenario.path(v.subscription_path(command.topic, command.subscription))
@@ -167,14 +167,14 @@ def create_subscription(
 
 
 @asks(c.UpdateQueue)
-def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
+def update_queue(scenario: Scenario, command: c.UpdateQueue, client: AmqpClient) -> o.Outcome:
     """Update a queue or a subscription."""
     kind = "SubscriptionDescription" if v.SUBSCRIPTIONS in command.queue else "QueueDescription"
     return _update(scenario, command.queue, command, kind)
 
 
 @asks(c.UpdateTopic)
-def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> o.Outcome:
+def update_topic(scenario: Scenario, command: c.UpdateTopic, client: AmqpClient) -> o.Outcome:
     """Update a topic."""
     return _update(scenario, command.topic, command, "TopicDescription")
 
@@ -192,21 +192,21 @@ def _update(
 
 
 @asks(c.DeleteQueue)
-def delete_queue(scenario: Scenario, command: c.DeleteQueue, client: Client) -> o.Outcome:
+def delete_queue(scenario: Scenario, command: c.DeleteQueue, client: AmqpClient) -> o.Outcome:
     """Delete a queue or a subscription."""
     scenario.setting.entities.delete(scenario.path(command.queue))
     return o.Done()
 
 
 @asks(c.DeleteTopic)
-def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> o.Outcome:
+def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: AmqpClient) -> o.Outcome:
     """Delete a topic."""
     scenario.setting.entities.delete(scenario.path(command.topic))
     return o.Done()
 
 
 @asks(c.GetTopic)
-def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
+def get_topic(scenario: Scenario, command: c.GetTopic, client: AmqpClient) -> o.Outcome:
     """Return the description of a topic."""
     entry = scenario.setting.entities.get(scenario.path(command.topic))
     return o.TopicDescribed(description=read_topic(command.topic, entry))
@@ -227,7 +227,7 @@ def read_topic(topic: str, entry: dict[str, str]) -> o.TopicDescription:
 
 
 @asks(c.GetQueue)
-def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
+def get_queue(scenario: Scenario, command: c.GetQueue, client: AmqpClient) -> o.Outcome:
     """Return the description of a queue or a subscription."""
     entry = scenario.setting.entities.get(scenario.path(command.queue))
     return o.Described(description=read_queue(command.queue, entry))
@@ -282,13 +282,13 @@ def _gigabytes(text: str | None) -> int | None:
 
 
 @asks(c.ListQueues)
-def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
+def list_queues(scenario: Scenario, command: c.ListQueues, client: AmqpClient) -> o.Outcome:
     """Return the names of the queues that this scenario created."""
     return _ours(scenario, "queues")
 
 
 @asks(c.ListTopics)
-def list_topics(scenario: Scenario, command: c.ListTopics, client: Client) -> o.Outcome:
+def list_topics(scenario: Scenario, command: c.ListTopics, client: AmqpClient) -> o.Outcome:
     """Return the names of the topics that this scenario created."""
     return _ours(scenario, "topics")
 
@@ -302,7 +302,7 @@ def _ours(scenario: Scenario, kind: str) -> o.Outcome:
 
 @asks(c.ListSubscriptions)
 def list_subscriptions(
-    scenario: Scenario, command: c.ListSubscriptions, client: Client
+    scenario: Scenario, command: c.ListSubscriptions, client: AmqpClient
 ) -> o.Outcome:
     """Return the names of a topic's subscriptions."""
     path = scenario.path(command.topic)
@@ -311,7 +311,7 @@ def list_subscriptions(
 
 
 @asks(c.AddRule)
-def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcome:
+def add_rule(scenario: Scenario, command: c.AddRule, client: AmqpClient) -> o.Outcome:
     """Add a rule to a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
     description = write_rule(command.filter, command.action)
@@ -321,7 +321,7 @@ def add_rule(scenario: Scenario, command: c.AddRule, client: Client) -> o.Outcom
 
 
 @asks(c.RemoveRule)
-def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.Outcome:
+def remove_rule(scenario: Scenario, command: c.RemoveRule, client: AmqpClient) -> o.Outcome:
     """Remove a rule from a subscription."""
     asker, transaction = scenario.part_of(command.transaction, client)
     body = {"rule-name": command.rule}
@@ -330,7 +330,7 @@ def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.
 
 
 @asks(c.ListRules)
-def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
+def list_rules(scenario: Scenario, command: c.ListRules, client: AmqpClient) -> o.Outcome:
     """Return the rules of a subscription."""
     path = _subscription(scenario, command)
     rules: list[v.SubscriptionRule] = []

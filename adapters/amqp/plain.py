@@ -14,7 +14,7 @@ from proton import Delivery
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp import links, sending
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.entities import Entities
@@ -32,7 +32,7 @@ SLACK: Final = 2 * v.MICROSECONDS
 NAMELESS: Final = "AMQP 1.0 broker"
 
 
-def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
+def ask(scenario: Scenario, command: c.Command, client: AmqpClient) -> v.Outcome:
     """Execute a command that AMQP itself supports, and return its outcome."""
     match command:
         case c.CreateQueue(queue=queue):
@@ -48,7 +48,7 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
     return v.Unsupported(detail=f"{type(command).__name__} is unknown to AMQP itself")
 
 
-def _receive(scenario: Scenario, command: c.Receive, client: Client) -> v.Outcome:
+def _receive(scenario: Scenario, command: c.Receive, client: AmqpClient) -> v.Outcome:
     """Receive a message if one arrives within a while; each receive has a new link.
 
     Credit is not drained, because some brokers fail on a drain. If nothing arrives, the link is
@@ -85,7 +85,7 @@ def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> v.Outcome:
     return v.Done()
 
 
-def close(client: Client, link: Any) -> None:
+def close(client: AmqpClient, link: Any) -> None:
     """Close a link without waiting for the broker's answer, which some never send."""
     link.close()
     client.connection.beat()

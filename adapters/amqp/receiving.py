@@ -9,7 +9,7 @@ from proton import Data, Message, int32, timestamp, uint
 
 from busproof import vocabulary as v
 from busproof.adapters.amqp import links as r
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.failing import Rejected, Silent
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.native import tag_of
@@ -39,7 +39,7 @@ AHEAD: Final = 60_000
 
 
 @asks(c.Receive)
-def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
+def receive(scenario: Scenario, command: c.Receive, client: AmqpClient) -> o.Outcome:
     """Receive an available message, by a lock or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
@@ -59,7 +59,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     return o.Received(message=_register(scenario, command.queue, command.mode, lock, raw))
 
 
-def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
+def _link(client: AmqpClient, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
     """Return the link to receive on; `None` if it would be to a session that is not held."""
     if command.session_id is not None:
         return r.find_session_link(client, path, command.session_id)
@@ -67,7 +67,7 @@ def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any
 
 
 @asks(c.ReceiveBatch)
-def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
+def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: AmqpClient) -> o.Outcome:
     """Receive available messages up to a number, by locks or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
@@ -103,7 +103,7 @@ def _register(
     return view
 
 
-def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
+def not_held(client: AmqpClient, path: str, session_id: str) -> o.Outcome:
     """Return the refusal of a request in a session that the connection does not hold.
 
     The session is accepted first, because a refusal by the service has precedence over this one.
@@ -120,7 +120,7 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
 
 
 @asks(c.Abandon, c.Complete, c.DeadLetter, c.Defer)
-def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
+def settle(scenario: Scenario, command: c.Settlement, client: AmqpClient) -> o.Outcome:
     """Settle a message on its link, or by a request if that is impossible.
 
     Raises:
@@ -143,7 +143,7 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
 
 
 @asks(c.SettleBatch)
-def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> o.Outcome:
+def settle_batch(scenario: Scenario, command: c.SettleBatch, client: AmqpClient) -> o.Outcome:
     """Settle several messages by one request; their links are not informed."""
     path = scenario.path(command.queue)
     sessions = {
@@ -159,7 +159,7 @@ def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> 
 
 
 def _settle_in_transaction(
-    scenario: Scenario, command: c.Settlement, transaction: str, client: Client
+    scenario: Scenario, command: c.Settlement, transaction: str, client: AmqpClient
 ) -> o.Outcome:
     """Settle a message in a transaction by a request; keep its lock, which may be needed again."""
     asker, identity = scenario.part_of(transaction, client)
@@ -171,7 +171,9 @@ def _settle_in_transaction(
 
 
 @asks(c.ReceiveDeferred)
-def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Client) -> o.Outcome:
+def receive_deferred(
+    scenario: Scenario, command: c.ReceiveDeferred, client: AmqpClient
+) -> o.Outcome:
     """Receive deferred messages by their sequence numbers."""
     path = scenario.path(command.queue)
     locked = command.mode is v.ReceiveMode.PEEK_LOCK
@@ -193,13 +195,13 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
 
 
 @asks(c.RenewLock)
-def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
+def renew_lock(scenario: Scenario, command: c.RenewLock, client: AmqpClient) -> o.Outcome:
     """Renew the lock of a message."""
     return make_renewal(scenario, _renew(scenario, command.queue, (command.lock_token,), client))
 
 
 @asks(c.RenewLocks)
-def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.Outcome:
+def renew_locks(scenario: Scenario, command: c.RenewLocks, client: AmqpClient) -> o.Outcome:
     """Renew the locks of several messages with one request."""
     until = _renew(scenario, command.queue, command.lock_tokens, client)
     if not scenario.setting.tells_time:
@@ -207,7 +209,9 @@ def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.
     return o.RenewedSeveral(locked_until=tuple(_moment(scenario, moment) for moment in until))
 
 
-def _renew(scenario: Scenario, queue: str, tokens: tuple[str, ...], client: Client) -> list[Any]:
+def _renew(
+    scenario: Scenario, queue: str, tokens: tuple[str, ...], client: AmqpClient
+) -> list[Any]:
     body = {"lock-tokens": r.array(Data.UUID, list(map(r.uuid_of, tokens)))}
     _, answer = client.request(scenario.path(queue), "renew-lock", body)
     return several(answer.get("expirations"))
@@ -221,7 +225,7 @@ def make_renewal(scenario: Scenario, until: list[Any]) -> o.Outcome:
 
 
 @asks(c.DeleteBatch)
-def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: Client) -> o.Outcome:
+def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: AmqpClient) -> o.Outcome:
     """Delete several messages by one request; without an age, all that are enqueued by now."""
     now = int(time.time() * 1000)
     old = now + AHEAD if command.age is None else now - command.age // MILLISECOND - 1
@@ -236,7 +240,7 @@ def _moment(scenario: Scenario, milliseconds: Any) -> int:
 
 
 @asks(c.Peek)
-def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
+def peek(scenario: Scenario, command: c.Peek, client: AmqpClient) -> o.Outcome:
     """Peek messages."""
     # Sequence numbers start at 1, so 0 stands for a peek without one.
     first = command.from_sequence_number

@@ -6,12 +6,12 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decode
 
-__all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
+__all__ = ["DECLARE", "DECLARED", "DISCHARGE", "DeclaredTransaction", "Scenario", "Setting"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
 ON_THE_WIRE: Final = {
@@ -45,10 +45,10 @@ class Setting:
 
 
 @attrs.frozen
-class Transaction:
+class DeclaredTransaction:
     """A transaction: the client that began it, and the id that the service gave it."""
 
-    client: Client
+    client: AmqpClient
     identity: bytes
 
 
@@ -62,7 +62,7 @@ class Scenario:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.locks: dict[str, Lock] = {}
-        self.transactions: dict[str, Transaction] = {}
+        self.transactions: dict[str, DeclaredTransaction] = {}
         self.open: set[str] = set()
         """Names of the transactions that have not ended."""
         self.entities: dict[str, None] = {}
@@ -84,7 +84,7 @@ class Scenario:
         epoch = self.setting.epoch if self.setting.tells_time else None
         return decode(raw, token=token, epoch=epoch)
 
-    def part_of(self, name: str | None, client: Client) -> tuple[Client, bytes | None]:
+    def part_of(self, name: str | None, client: AmqpClient) -> tuple[AmqpClient, bytes | None]:
         """Return the client to use in a transaction, and the id that the service gave it.
 
         A transaction belongs to the connection that began it. For a name that was never begun, the

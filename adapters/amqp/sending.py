@@ -5,11 +5,17 @@ from typing import Any, Final
 from proton import Data
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
 from busproof.adapters.amqp.messages import STANDS_FOR, encode, encode_batch
-from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenario, Transaction
+from busproof.adapters.amqp.scenario import (
+    DECLARE,
+    DECLARED,
+    DISCHARGE,
+    DeclaredTransaction,
+    Scenario,
+)
 from busproof.adapters.amqp.table import asks
 from busproof.adapters.amqp.transfers import transfer
 from busproof.vocabulary import commands as c
@@ -21,7 +27,7 @@ MILLISECOND: Final = 1000
 
 
 @asks(c.Send)
-def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
+def send(scenario: Scenario, command: c.Send, client: AmqpClient) -> o.Outcome:
     """Send a message; in a transaction, on the connection that began it."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
@@ -32,7 +38,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
 
 
 @asks(c.SendBatch)
-def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Outcome:
+def send_batch(scenario: Scenario, command: c.SendBatch, client: AmqpClient) -> o.Outcome:
     """Send several messages in one transfer with the message format of a batch."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
@@ -44,7 +50,7 @@ def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Ou
 
 
 @asks(c.Schedule)
-def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outcome:
+def schedule(scenario: Scenario, command: c.Schedule, client: AmqpClient) -> o.Outcome:
     """Schedule a message."""
     asker, transaction = scenario.part_of(command.transaction, client)
     moment = scenario.setting.epoch + scenario.setting.now() + command.delay
@@ -65,7 +71,7 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
 
 
 @asks(c.CancelScheduled)
-def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.Outcome:
+def cancel(scenario: Scenario, command: c.CancelScheduled, client: AmqpClient) -> o.Outcome:
     """Cancel a scheduled message."""
     body = {"sequence-numbers": array(Data.LONG, [command.sequence_number])}
     client.request(scenario.path(command.queue), "cancel-scheduled-message", body)
@@ -73,7 +79,7 @@ def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.
 
 
 @asks(c.BeginTransaction)
-def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.Outcome:
+def begin(scenario: Scenario, command: c.BeginTransaction, client: AmqpClient) -> o.Outcome:
     """Declare a transaction, and record the id that the service gives it."""
     if command.transaction in scenario.open:
         return o.Refused(error=v.Error.ALREADY_EXISTS, detail="a name of ours, which is taken")
@@ -81,24 +87,24 @@ def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.
     if settled.state != DECLARED or not settled.data:
         raise Rejected("amqp:not-allowed", f"a declaration was answered with {settled.state!r}")
     identity = bytes(settled.data[0])
-    scenario.transactions[command.transaction] = Transaction(client, identity)
+    scenario.transactions[command.transaction] = DeclaredTransaction(client, identity)
     scenario.open.add(command.transaction)
     return o.Done()
 
 
 @asks(c.CommitTransaction)
-def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
+def commit(scenario: Scenario, command: c.CommitTransaction, client: AmqpClient) -> o.Outcome:
     """Discharge a transaction, so that all of it takes effect."""
     return _end(scenario, command.transaction, client, failed=False)
 
 
 @asks(c.RollBackTransaction)
-def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
+def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: AmqpClient) -> o.Outcome:
     """Discharge a transaction as failed, so that none of it takes effect."""
     return _end(scenario, command.transaction, client, failed=True)
 
 
-def _end(scenario: Scenario, name: str, client: Client, *, failed: bool) -> o.Outcome:
+def _end(scenario: Scenario, name: str, client: AmqpClient, *, failed: bool) -> o.Outcome:
     asker, identity = scenario.part_of(name, client)
     scenario.open.discard(name)
     asker.control(DISCHARGE, identity, failed)

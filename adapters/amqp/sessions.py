@@ -5,7 +5,7 @@ from typing import Any, Final
 from proton import int32, timestamp
 
 from busproof.adapters.amqp import links as r
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import several
 from busproof.adapters.amqp.receiving import NO_CONTENT, make_renewal, not_held
@@ -30,7 +30,7 @@ YEAR_10000: Final = 253_402_300_800_000
 
 
 @asks(c.AcceptSession)
-def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Outcome:
+def accept(scenario: Scenario, command: c.AcceptSession, client: AmqpClient) -> o.Outcome:
     """Accept a session."""
     path, session_id = scenario.path(command.queue), command.session_id
     client.prove(path)
@@ -40,7 +40,7 @@ def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Ou
 
 
 @asks(c.AcceptNextSession)
-def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: Client) -> o.Outcome:
+def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: AmqpClient) -> o.Outcome:
     """Accept the next free session; return `Empty` if there is none."""
     path = scenario.path(command.queue)
     client.prove(path)
@@ -55,7 +55,7 @@ def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: Client
     return o.SessionAccepted(session_id=session_id)
 
 
-def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
+def _hold(client: AmqpClient, path: str, session_id: str, link: Any) -> None:
     before = client.drop(path, session_id)
     client.keep(path, session_id, link)
     if before is not None:
@@ -63,7 +63,7 @@ def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
 
 
 @asks(c.CloseSession)
-def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
+def close_session(scenario: Scenario, command: c.CloseSession, client: AmqpClient) -> o.Outcome:
     """Close a session."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = r.find_session_link(client, path, session_id)
@@ -75,7 +75,7 @@ def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -
 
 
 @asks(c.RenewSessionLock)
-def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Client) -> o.Outcome:
+def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: AmqpClient) -> o.Outcome:
     """Renew the lock of a session."""
     body = {"session-id": command.session_id}
     _, answer = client.request(scenario.path(command.queue), "renew-session-lock", body)
@@ -84,7 +84,7 @@ def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Clien
 
 
 @asks(c.SetSessionState)
-def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) -> o.Outcome:
+def set_state(scenario: Scenario, command: c.SetSessionState, client: AmqpClient) -> o.Outcome:
     """Set the state of a session."""
     state = None if command.state is None else command.state.encode()
     body = {"session-id": command.session_id, "session-state": state}
@@ -93,7 +93,7 @@ def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) ->
 
 
 @asks(c.GetSessionState)
-def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) -> o.Outcome:
+def get_state(scenario: Scenario, command: c.GetSessionState, client: AmqpClient) -> o.Outcome:
     """Return the state of a session."""
     body = {"session-id": command.session_id}
     _, answer = client.request(scenario.path(command.queue), "get-session-state", body)
@@ -102,7 +102,7 @@ def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) ->
 
 
 @asks(c.ListSessions)
-def list_sessions(scenario: Scenario, command: c.ListSessions, client: Client) -> o.Outcome:
+def list_sessions(scenario: Scenario, command: c.ListSessions, client: AmqpClient) -> o.Outcome:
     """List the sessions that have messages or a state, page by page."""
     session_ids: list[str] = []
     while True:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from busproof import vocabulary as v
-from busproof.adapters.amqp.client import Client
+from busproof.adapters.amqp.client import AmqpClient
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.vocabulary import commands as c
 
 __all__ = ["HANDLERS", "asks"]
 
-Handler = Callable[[Scenario, Any, Client], v.Outcome]
+Handler = Callable[[Scenario, Any, AmqpClient], v.Outcome]
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
 HANDLERS: Final[dict[type[c.Command], Handler]] = {}

@@ -3,14 +3,14 @@
 from pytest_bdd import parsers, then
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 
 
 @then(
     parsers.re(r"exactly (?P<number>\d+) cop(?:y was|ies were) received"),
     converters={"number": int},
 )
-def so_many_copies(bus: Bus, views: list[v.MessageView], number: int) -> None:
+def so_many_copies(bus: BusUnderTest, views: list[v.MessageView], number: int) -> None:
     """Check the number of copies of the latest message, which have its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views
 
@@ -22,7 +22,7 @@ def have_property(views: list[v.MessageView], number: int, name: str) -> None:
 
 
 @then("exactly one of them is as it was sent")
-def one_is_as_sent(bus: Bus, views: list[v.MessageView]) -> None:
+def one_is_as_sent(bus: BusUnderTest, views: list[v.MessageView]) -> None:
     """Check that exactly one copy has the sender's properties and subject, unchanged."""
     bus.need(v.Capability.FILTERS)
     sent = bus.sent[-1]

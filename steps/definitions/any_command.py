@@ -8,7 +8,7 @@ from busproof.exploration.cargo import laden
 from busproof.history.render.gherkin import ASKS, VERDICT, request_of
 from busproof.history.replay import resolved
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 
 __all__ = ["Asking"]
 
@@ -16,7 +16,7 @@ __all__ = ["Asking"]
 class Asking:
     """A sequence of commands; `@5` refers to the lock that the fifth command received."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: BusUnderTest) -> None:
         self._bus = bus
         self._tokens: dict[int, str] = {}
         self._is_filtered = False

@@ -5,21 +5,21 @@ import pytest
 from pytest_bdd import parsers, step, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.sending import READ
 from busproof.steps.sentences import OTHER, Terms, sentence, transaction_of
 from busproof.steps.wording import Properties, seconds
 
 
 def _batch(
-    bus: Bus, queue: str, messages: list[v.Message], transaction: str | None = None
+    bus: BusUnderTest, queue: str, messages: list[v.Message], transaction: str | None = None
 ) -> v.Outcome:
     return bus.send_batch(
         v.SendBatch(queue=queue, messages=tuple(messages), transaction=transaction)
     )
 
 
-def _alike(bus: Bus, number: int, carried: Properties) -> list[v.Message]:
+def _alike(bus: BusUnderTest, number: int, carried: Properties) -> list[v.Message]:
     return [carried.message(bus) for _ in range(number)]
 
 
@@ -32,7 +32,7 @@ def _alike(bus: Bus, number: int, carried: Properties) -> list[v.Message]:
 )
 def sends_at_once(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     number: int,
     carried: Properties,
     must: bool,
@@ -56,13 +56,15 @@ def sends_at_once(
     converters={"first": READ["carried"], "second": READ["carried"]},
     target_fixture="outcome",
 )
-def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> v.Outcome:
+def sends_two_at_once(
+    bus: BusUnderTest, queue: str, first: Properties, second: Properties
+) -> v.Outcome:
     """Try to send a batch of two different messages."""
     return _batch(bus, queue, [first.message(bus), second.message(bus)])
 
 
 @when(parsers.parse("up to {number:d} messages are requested at once"), target_fixture="outcome")
-def requests_at_once(bus: Bus, queue: str, number: int) -> v.Outcome:
+def requests_at_once(bus: BusUnderTest, queue: str, number: int) -> v.Outcome:
     """Try to receive a batch."""
     return bus.do(v.ReceiveBatch(queue=queue, count=number))
 
@@ -72,7 +74,7 @@ def requests_at_once(bus: Bus, queue: str, number: int) -> v.Outcome:
     target_fixture="several",
 )
 def receives_at_once(
-    bus: Bus, queue: str, number: int, session_id: str | None
+    bus: BusUnderTest, queue: str, number: int, session_id: str | None
 ) -> list[v.MessageView]:
     """Receive a batch; at least one message must arrive."""
     outcome = bus.do(v.ReceiveBatch(queue=queue, count=number, session_id=session_id))
@@ -89,7 +91,7 @@ def receives_at_once(
     converters={"number": int},
 )
 def receives_all_at_once(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     views: list[v.MessageView],
     number: int,
@@ -112,7 +114,9 @@ def receives_all_at_once(
     sentence("up to {number:d} messages{age:Age?} are deleted at once{maybe:IfPossible?}"),
     target_fixture="deleted",
 )
-def deletes_at_once(bus: Bus, queue: str, number: int, age: int | None, maybe: str | None) -> int:
+def deletes_at_once(
+    bus: BusUnderTest, queue: str, number: int, age: int | None, maybe: str | None
+) -> int:
     """Delete messages, of some age; return how many were deleted, which may be refused."""
     before = None if age is None else seconds(age)
     outcome = bus.do(v.DeleteBatch(queue=queue, count=number, age=before))
@@ -125,7 +129,7 @@ def deletes_at_once(bus: Bus, queue: str, number: int, age: int | None, maybe: s
 
 @then(sentence("at most {number:d} {messages:Messages} {is:Tense} deleted{others:AndOthers?}"))
 def few_deleted(
-    bus: Bus, deleted: int, views: list[v.MessageView], number: int, others: str | None
+    bus: BusUnderTest, deleted: int, views: list[v.MessageView], number: int, others: str | None
 ) -> None:
     """Check that no more was deleted than requested, and perhaps that all else arrived."""
     assert deleted <= number, deleted
@@ -134,7 +138,7 @@ def few_deleted(
 
 
 @when("the first of them is completed")
-def completes_the_first(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
+def completes_the_first(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
     """Complete the first message; this must succeed."""
     bus.complete(queue, several[0])
 
@@ -147,14 +151,14 @@ def so_many_came(several: list[v.MessageView], number: int) -> None:
 
 
 @then("they stand in the order in which they were sent")
-def stand_in_order(bus: Bus, several: list[v.MessageView]) -> None:
+def stand_in_order(bus: BusUnderTest, several: list[v.MessageView]) -> None:
     """Check that the messages are the first ones sent, in order and without a gap."""
     sent = [message.body for message in bus.sent]
     assert [view.body for view in several] == sent[: len(several)], several
 
 
 @then("each of them can be completed")
-def each_can_be_completed(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
+def each_can_be_completed(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
     """Check that each message has a separate lock, by completing all of them."""
     for view in several:
         outcome = bus.do(v.Complete(queue=queue, lock_token=view.lock_token or ""))
@@ -162,7 +166,7 @@ def each_can_be_completed(bus: Bus, queue: str, several: list[v.MessageView]) ->
 
 
 @then("a receive of several over another connection gives none of them")
-def gives_none_of_them(bus: Bus, queue: str, several: list[v.MessageView]) -> None:
+def gives_none_of_them(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
     """Check that a second receiver gets no locked message."""
     outcome = bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
     assert isinstance(outcome, v.Empty | v.ReceivedSeveral), outcome
@@ -171,7 +175,7 @@ def gives_none_of_them(bus: Bus, queue: str, several: list[v.MessageView]) -> No
 
 
 @then(parsers.parse("either all {number:d} or none of them can be received"))
-def all_or_none(bus: Bus, queue: str, number: int, outcome: v.Outcome) -> None:
+def all_or_none(bus: BusUnderTest, queue: str, number: int, outcome: v.Outcome) -> None:
     """Check that all messages of an accepted batch, or none of a refused one, are received."""
     expected = 0 if isinstance(outcome, v.Refused) else number
     assert len(bus.received(queue)) == expected, outcome

@@ -6,7 +6,7 @@ import pytest
 from pytest_bdd import parsers, step, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import (
     QUEUE,
     basic_has_no_topics,
@@ -33,7 +33,7 @@ MUCH: Final = 100
     target_fixture="outcome",
 )
 def creates(
-    bus: Bus,
+    bus: BusUnderTest,
     which: str,
     kind: str | None,
     what: str,
@@ -70,7 +70,7 @@ def creates(
     ),
     target_fixture="outcome",
 )
-def creates_by_version(bus: Bus, what: str, version: str) -> v.Outcome:
+def creates_by_version(bus: BusUnderTest, what: str, version: str) -> v.Outcome:
     """Try to create a queue or topic with a given api-version."""
     version = "" if version == "none" else version
     bus.need(v.Capability.API_VERSIONS)
@@ -89,7 +89,7 @@ def creates_by_version(bus: Bus, what: str, version: str) -> v.Outcome:
     target_fixture="outcomes",
 )
 def creates_many(
-    bus: Bus, count: int, kind: str | None, what: str, each: str | None, tense: str
+    bus: BusUnderTest, count: int, kind: str | None, what: str, each: str | None, tense: str
 ) -> list[v.Outcome]:
     """Create this number of entities; those that were created must have been accepted."""
     kind = kind or kind_of(bus)
@@ -111,7 +111,7 @@ def _asked(count: int, kind: str, what: str) -> list[v.CreateQueue | v.CreateTop
     return [v.CreateTopic(topic=name, partitioned=partitioned) for name in names]
 
 
-def _need_room(bus: Bus, kind: str, what: str) -> None:
+def _need_room(bus: BusUnderTest, kind: str, what: str) -> None:
     """Require that the namespace may be filled, and that the tier has such entities.
 
     Raises:
@@ -131,7 +131,9 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
     ),
     target_fixture="outcome",
 )
-def creates_subscription(bus: Bus, name: str, topic: str | None, traits: str | None) -> v.Outcome:
+def creates_subscription(
+    bus: BusUnderTest, name: str, topic: str | None, traits: str | None
+) -> v.Outcome:
     """Try to create a subscription."""
     return bus.do(subscription_settings(topic or TOPIC, name_in(name), traits or ""))
 
@@ -144,7 +146,7 @@ def creates_subscription(bus: Bus, name: str, topic: str | None, traits: str | N
 )
 def creates_again(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     entity: str,
     kind: str | None,
     what: str | None,

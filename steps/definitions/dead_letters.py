@@ -4,7 +4,7 @@ import pytest
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.receiving import kept_message, settling
 from busproof.steps.sentences import Fate, Times, sentence
 from busproof.steps.waiting import waiting
@@ -12,7 +12,7 @@ from busproof.steps.wording import seconds
 
 
 @given("a message was dead-lettered")
-def has_dead_letters(bus: Bus, queue: str) -> None:
+def has_dead_letters(bus: BusUnderTest, queue: str) -> None:
     """Send, receive and dead-letter a message."""
     bus.expect(bus.send(v.Send(queue=queue, message=bus.message(partition_key="a"))), v.Done)
     fate = Fate.of("dead-lettered")
@@ -26,7 +26,7 @@ def has_dead_letters(bus: Bus, queue: str) -> None:
     )
 )
 def abandons(
-    bus: Bus, queue: str, session_id: str | None, below: str | None, times: Times | None
+    bus: BusUnderTest, queue: str, session_id: str | None, below: str | None, times: Times | None
 ) -> None:
     """Receive a message and abandon it, this often or until it has had all its deliveries."""
     path = queue + (below or "")
@@ -45,13 +45,13 @@ def abandons(
     )
 )
 @waiting
-def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
+def expires_as_permitted(bus: BusUnderTest, queue: str, number: int) -> None:
     """Receive a message and let its lock expire, until it reaches the maximum delivery count."""
     _spend(bus, queue, bus.deliveries[queue], expiring_after=number)
 
 
 def _spend(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     deliveries: int,
     *,
@@ -86,7 +86,7 @@ def counts_deliveries(request: pytest.FixtureRequest, which: str, number: int) -
 
 
 @then(parsers.parse('it is a dead letter because of "{reason}"'))
-def tells_why(bus: Bus, views: list[v.MessageView], reason: str) -> None:
+def tells_why(bus: BusUnderTest, views: list[v.MessageView], reason: str) -> None:
     """Check the reason of the first dead letter, which only an adapter for reasons must show."""
     is_shown = v.Capability.DEAD_LETTER_REASONS in bus.capabilities
     assert views, "no dead letter came"

@@ -5,7 +5,7 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.receiving import kept_message, settling
 from busproof.steps.sentences import OTHER, Fate, sentence
 
@@ -18,7 +18,7 @@ def _number(view: v.MessageView) -> int:
 
 
 def _ask(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     views: list[v.MessageView],
     connection: str = "c1",
@@ -30,7 +30,7 @@ def _ask(
     return bus.do(command, connection)
 
 
-def _had(bus: Bus, outcome: v.Outcome) -> list[v.MessageView]:
+def _had(bus: BusUnderTest, outcome: v.Outcome) -> list[v.MessageView]:
     bus.expect(outcome, v.ReceivedSeveral)
     assert isinstance(outcome, v.ReceivedSeveral)
     return list(outcome.messages)
@@ -40,7 +40,9 @@ def _had(bus: Bus, outcome: v.Outcome) -> list[v.MessageView]:
     sentence("{number:HowMany} message{session_id:Session?} is received and deferred"),
     target_fixture="aside",
 )
-def defers(bus: Bus, queue: str, number: int, session_id: str | None) -> list[v.MessageView]:
+def defers(
+    bus: BusUnderTest, queue: str, number: int, session_id: str | None
+) -> list[v.MessageView]:
     """Receive messages and defer them; this must succeed."""
     views = []
     for _ in range(number or len(bus.sent)):
@@ -50,7 +52,7 @@ def defers(bus: Bus, queue: str, number: int, session_id: str | None) -> list[v.
 
 
 @when("it is received by its number and kept", target_fixture="kept")
-def keeps_by_number(bus: Bus, queue: str, aside: list[v.MessageView]) -> v.MessageView:
+def keeps_by_number(bus: BusUnderTest, queue: str, aside: list[v.MessageView]) -> v.MessageView:
     """Receive the deferred message by its number and leave it locked."""
     return _had(bus, _ask(bus, queue, aside))[0]
 
@@ -62,7 +64,7 @@ def keeps_by_number(bus: Bus, queue: str, aside: list[v.MessageView]) -> v.Messa
     )
 )
 def settles_by_number(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     aside: list[v.MessageView],
     views: list[v.MessageView],
@@ -90,7 +92,7 @@ def settles_by_number(
 )
 def tries_by_number(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     which: str,
     session_id: str | None,
     connection: str | None,
@@ -104,7 +106,7 @@ def tries_by_number(
 
 @when(sentence("all of them are received by their numbers at once{singly:OneByOne?}"))
 def receives_all(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     aside: list[v.MessageView],
     views: list[v.MessageView],

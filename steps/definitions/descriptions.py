@@ -8,7 +8,7 @@ import pytest
 from pytest_bdd import parsers, then
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import QUEUE
 from busproof.steps.patience import until, until_topic
 from busproof.steps.sentences import ENTITY, KIND, TOPIC, entity_path
@@ -67,7 +67,7 @@ def _fields(what: str) -> dict[str, object]:
 )
 def describes(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     eventually: str | None,
     entity: str,
     what: str,
@@ -103,7 +103,7 @@ def describes(
     assert holds(description), description
 
 
-def _in_all_partitions(bus: Bus, fields: dict[str, Any]) -> dict[str, object]:
+def _in_all_partitions(bus: BusUnderTest, fields: dict[str, Any]) -> dict[str, object]:
     """Return a size that is described as the sum over all partitions."""
     return {name: value * bus.profile.partitions for name, value in fields.items()}
 
@@ -113,7 +113,7 @@ def _always(_: object) -> bool:
 
 
 def _description(
-    bus: Bus, entity: str, path: str, field: str, holds: Callable[[Any], bool]
+    bus: BusUnderTest, entity: str, path: str, field: str, holds: Callable[[Any], bool]
 ) -> v.QueueDescription | v.TopicDescription:
     """Return the description of an entity once it holds, or after the last attempt."""
     if entity == "the topic":
@@ -122,7 +122,7 @@ def _description(
 
 
 @then(parsers.re(rf"it is described as {KIND}, (?P<traits>(?:with|that) .+)"))
-def describes_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
+def describes_all(bus: BusUnderTest, queue: str, kind: str, traits: str) -> None:
     """Check these settings in the queue's description, and the defaults of the others."""
     wanted = queue_settings(queue, kind, traits)
 
@@ -134,7 +134,7 @@ def describes_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
 
 
 @then(parsers.re(rf"it is refused, or (?P<entity>the queue|the topic) is described as {KIND}"))
-def is_of_kind(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> None:
+def is_of_kind(bus: BusUnderTest, outcome: v.Outcome, entity: str, kind: str) -> None:
     """Check that the entity was refused, or that its description says whether it is partitioned."""
     assert isinstance(outcome, v.Done | v.Refused), outcome
     if isinstance(outcome, v.Done):
@@ -144,7 +144,7 @@ def is_of_kind(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> None:
 
 
 @then(parsers.re(rf"it is refused, or the {KIND} (?P<entity>queue|topic) has a size of the tier"))
-def has_lawful_size(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> None:
+def has_lawful_size(bus: BusUnderTest, outcome: v.Outcome, entity: str, kind: str) -> None:
     """Check that an entity has a size of its tier, as a whole or per partition, or was refused."""
     if isinstance(outcome, v.Refused):
         return
@@ -158,7 +158,7 @@ def has_lawful_size(bus: Bus, outcome: v.Outcome, entity: str, kind: str) -> Non
 
 
 @then(parsers.parse("at most {number:d} messages are counted, or it is refused"))
-def counts_at_most(bus: Bus, queue: str, number: int) -> None:
+def counts_at_most(bus: BusUnderTest, queue: str, number: int) -> None:
     """Check the maximum message count; messages in partitions that are down may be missing."""
     outcome = bus.do(v.GetQueue(queue=queue))
     assert isinstance(outcome, v.Described | v.Refused), outcome
@@ -167,7 +167,7 @@ def counts_at_most(bus: Bus, queue: str, number: int) -> None:
 
 
 @then(parsers.re(r"the list of (?P<what>queues|topics|subscriptions) names (?P<names>.+)"))
-def lists(bus: Bus, what: str, names: str) -> None:
+def lists(bus: BusUnderTest, what: str, names: str) -> None:
     """Check that the list contains exactly these queues, topics or subscriptions, each once."""
     commands: dict[str, v.Command] = {
         "queues": v.ListQueues(),

@@ -9,7 +9,7 @@ import attrs
 from pytest_bdd import given, parsers, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.sentences import KIND, SOURCE, sentence
 from busproof.steps.waiting import waiting
@@ -18,7 +18,7 @@ from busproof.steps.wording import queue_settings
 _SOURCE: Final = rf'a {KIND} source of (?P<dead>dead letters for )?"(?P<name>[^"]+)"'
 
 
-def _create(bus: Bus, settings: v.CreateQueue) -> str:
+def _create(bus: BusUnderTest, settings: v.CreateQueue) -> str:
     refuse_missing_kind(bus, settings)
     bus.expect(bus.do(settings), v.Done)
     return settings.queue
@@ -27,19 +27,23 @@ def _create(bus: Bus, settings: v.CreateQueue) -> str:
 @given(
     parsers.re(r'a (?P<kind>partitioned|regular) destination "(?P<name>[^"]+)"(?: (?P<traits>.+))?')
 )
-def create_destination(bus: Bus, kind: str, name: str, traits: str | None) -> None:
+def create_destination(bus: BusUnderTest, kind: str, name: str, traits: str | None) -> None:
     """Create a queue that others will forward to."""
     _create(bus, queue_settings(name, kind, traits or ""))
 
 
 @given(parsers.re(rf"{_SOURCE}(?: (?P<traits>.+))?"), target_fixture="queue")
-def create_source(bus: Bus, kind: str, dead: str | None, name: str, traits: str | None) -> str:
+def create_source(
+    bus: BusUnderTest, kind: str, dead: str | None, name: str, traits: str | None
+) -> str:
     """Create a queue that forwards its messages or dead letters; the next steps use it."""
     return _create(bus, _source(kind, dead, name, traits))
 
 
 @when(parsers.re(rf"{_SOURCE} is tried(?: (?P<traits>.+))?"), target_fixture="outcome")
-def tries_source(bus: Bus, kind: str, dead: str | None, name: str, traits: str | None) -> v.Outcome:
+def tries_source(
+    bus: BusUnderTest, kind: str, dead: str | None, name: str, traits: str | None
+) -> v.Outcome:
     """Try to create a queue that forwards its messages or dead letters."""
     return bus.do(_source(kind, dead, name, traits))
 
@@ -55,7 +59,7 @@ def _source(kind: str, dead: str | None, name: str, traits: str | None) -> v.Cre
 @given(
     parsers.parse('a chain of {hops:d} {kind} queues that ends in "{name}"'), target_fixture="queue"
 )
-def create_chain(bus: Bus, hops: int, kind: str, name: str) -> str:
+def create_chain(bus: BusUnderTest, hops: int, kind: str, name: str) -> str:
     """Create queues that forward one to the next; the next steps use the first."""
     for number in range(1, hops + 1):
         queue = _create(bus, queue_settings(f"hop-{number}", kind, "", forward_to=name))
@@ -65,7 +69,7 @@ def create_chain(bus: Bus, hops: int, kind: str, name: str) -> str:
 
 @when(sentence("messages are awaited until there {is:Tense} {number:d}"))
 @waiting
-def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
+def awaits(bus: BusUnderTest, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete until this many messages have arrived, then once more for any excess."""
     for _ in bus.tries():
         views.extend(bus.received(queue))

@@ -7,7 +7,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.receiving import kept_message
 from busproof.steps.definitions.setup import QUEUE, refuse_where_missing
 from busproof.steps.sentences import KIND
@@ -16,7 +16,7 @@ from busproof.steps.wording import queue_settings, seconds
 
 
 @given(parsers.re(rf"perhaps an? {KIND} queue (?P<traits>.+)"), target_fixture="maybe")
-def create_queue_if_served(bus: Bus, kind: str, traits: str) -> str | None:
+def create_queue_if_served(bus: BusUnderTest, kind: str, traits: str) -> str | None:
     """Try to create a queue; return its name, or `None` if it was refused."""
     settings = queue_settings(QUEUE, kind, traits)
     refuse_where_missing(bus, settings)
@@ -34,7 +34,7 @@ def create_queue_if_served(bus: Bus, kind: str, traits: str) -> str | None:
     target_fixture="taken",
 )
 @waiting
-def sends_copy(bus: Bus, maybe: str | None, gap: str | None, whole: int) -> int:
+def sends_copy(bus: BusUnderTest, maybe: str | None, gap: str | None, whole: int) -> int:
     """Send a MessageId twice, within a window or with a gap; return how many were received.
 
     Raises:
@@ -53,7 +53,7 @@ def sends_copy(bus: Bus, maybe: str | None, gap: str | None, whole: int) -> int:
     return len(bus.received(maybe))
 
 
-def _send_copy(bus: Bus, queue: str) -> None:
+def _send_copy(bus: BusUnderTest, queue: str) -> None:
     bus.expect(bus.send(v.Send(queue=queue, message=bus.message(message_id="x"))), v.Done)
 
 
@@ -72,7 +72,7 @@ def so_many_of_two(maybe: str | None, taken: int, number: int) -> None:
     )
 )
 @waiting
-def comes_again(bus: Bus, maybe: str | None, number: int) -> None:
+def comes_again(bus: BusUnderTest, maybe: str | None, number: int) -> None:
     """Send a message, lock it and let time pass; check that the lock has ended."""
     if maybe is None:
         return

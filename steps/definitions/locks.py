@@ -7,7 +7,7 @@ import pytest
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.receiving import kept_message
 from busproof.steps.sentences import OTHER, sentence
 
@@ -21,7 +21,7 @@ DISPOSITIONS: Final = {
 
 
 @when(sentence("the lock of the message kept is renewed{must:Succeeds?}"), target_fixture="outcome")
-def renews_kept(bus: Bus, queue: str, kept: v.MessageView, must: str | None) -> v.Outcome:
+def renews_kept(bus: BusUnderTest, queue: str, kept: v.MessageView, must: str | None) -> v.Outcome:
     """Renew the lock, which may have to succeed."""
     outcome = bus.do(v.RenewLock(queue=queue, lock_token=kept.lock_token or ""))
     if must:
@@ -38,7 +38,7 @@ def renews_kept(bus: Bus, queue: str, kept: v.MessageView, must: str | None) -> 
 )
 def uses_together(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     how: str,
     reason: str | None,
@@ -71,7 +71,7 @@ def uses_together(
     sentence("it is received over another connection{maybe:IfItComes?}"),
     target_fixture="kept_elsewhere",
 )
-def receives_elsewhere(bus: Bus, queue: str, maybe: str | None) -> v.MessageView | None:
+def receives_elsewhere(bus: BusUnderTest, queue: str, maybe: str | None) -> v.MessageView | None:
     """Receive a message over a second connection and leave it locked; it may not come."""
     outcome = bus.do(v.Receive(queue=queue), OTHER)
     if not maybe:
@@ -80,7 +80,9 @@ def receives_elsewhere(bus: Bus, queue: str, maybe: str | None) -> v.MessageView
 
 
 @when(sentence("{number:HowMany} message is received, its lock renewed, and completed"))
-def renews_and_completes(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
+def renews_and_completes(
+    bus: BusUnderTest, queue: str, views: list[v.MessageView], number: int
+) -> None:
     """Receive one more message, or as many as were sent; renew the lock of each; complete it."""
     for _ in range(number or len(bus.sent)):
         views.append(kept_message(bus, queue))
@@ -90,7 +92,7 @@ def renews_and_completes(bus: Bus, queue: str, views: list[v.MessageView], numbe
 
 
 @then("the other receiver can complete it")
-def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: v.MessageView) -> None:
+def can_complete_elsewhere(bus: BusUnderTest, queue: str, kept_elsewhere: v.MessageView) -> None:
     """Check that the lock of the other receiver, which is later, is still valid."""
     token = kept_elsewhere.lock_token or ""
     outcome = bus.do(v.Complete(queue=queue, lock_token=token), OTHER)
@@ -99,7 +101,7 @@ def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: v.MessageView) 
 
 @then("the commit is refused if it has come, and the other receiver can complete it")
 def refuses_for_another(
-    bus: Bus, queue: str, transaction: str, kept_elsewhere: v.MessageView | None
+    bus: BusUnderTest, queue: str, transaction: str, kept_elsewhere: v.MessageView | None
 ) -> None:
     """Check that the commit does not settle a message that another receiver has locked."""
     outcome = bus.do(v.CommitTransaction(transaction=transaction))

@@ -7,7 +7,7 @@ from pytest_bdd import parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import basic_has_no_topics
 from busproof.steps.sentences import TOPIC, entity_path, sentence
 from busproof.steps.wording import changes, seconds
@@ -45,7 +45,7 @@ def _asked_of(path: str) -> dict[str, v.Command]:
 
 @step(sentence("{entity:Entity} {must:Tense} updated to {change}"), target_fixture="outcome")
 def updates(
-    request: pytest.FixtureRequest, bus: Bus, entity: str, must: bool, change: str
+    request: pytest.FixtureRequest, bus: BusUnderTest, entity: str, must: bool, change: str
 ) -> v.Outcome:
     """Try to change settings; what was updated must have been accepted, and so deliveries alone."""
     changed = changes(change)
@@ -61,7 +61,7 @@ def updates(
     return outcome
 
 
-def _end_if_partitions_depend_on_size(bus: Bus) -> None:
+def _end_if_partitions_depend_on_size(bus: BusUnderTest) -> None:
     """End a scenario in which a size is not changed, where partitions may depend on it.
 
     No document says what then becomes of those that the entity has (GB-PARTITIONS).
@@ -72,7 +72,11 @@ def _end_if_partitions_depend_on_size(bus: Bus) -> None:
 
 @when(sentence("{entity:Entity} is{asked:AskedTo?} {status:Status}"), target_fixture="outcome")
 def changes_status(
-    request: pytest.FixtureRequest, bus: Bus, entity: str, asked: str | None, status: v.EntityStatus
+    request: pytest.FixtureRequest,
+    bus: BusUnderTest,
+    entity: str,
+    asked: str | None,
+    status: v.EntityStatus,
 ) -> v.Outcome:
     """Disable or enable an entity, which must succeed; if it is only requested, try to."""
     path = entity_path(request, entity)
@@ -86,7 +90,9 @@ def changes_status(
 
 
 @step(sentence("{entity:Entity} {must:Tense} deleted"), target_fixture="outcome")
-def deletes(request: pytest.FixtureRequest, bus: Bus, entity: str, must: bool) -> v.Outcome:
+def deletes(
+    request: pytest.FixtureRequest, bus: BusUnderTest, entity: str, must: bool
+) -> v.Outcome:
     """Try to delete an entity; if it was deleted, that succeeded, with its messages."""
     path = entity_path(request, entity)
     command = v.DeleteTopic(topic=path) if entity == "the topic" else v.DeleteQueue(queue=path)
@@ -98,7 +104,7 @@ def deletes(request: pytest.FixtureRequest, bus: Bus, entity: str, must: bool) -
 
 
 @step(parsers.re("one of (?:them|the others) (?:was|is) deleted"))
-def deletes_one(bus: Bus) -> None:
+def deletes_one(bus: BusUnderTest) -> None:
     """Delete one of the queues; this must succeed."""
     bus.expect(bus.do(v.DeleteQueue(queue=next(iter(bus.settings)))), v.Done)
 
@@ -109,7 +115,7 @@ def deletes_one(bus: Bus) -> None:
     ),
     target_fixture="outcome",
 )
-def asks_the_missing(bus: Bus, number: str | None, what: str, action: str) -> v.Outcome:
+def asks_the_missing(bus: BusUnderTest, number: str | None, what: str, action: str) -> v.Outcome:
     """Try a command on what does not exist, perhaps often; the judge checks each answer."""
     if what == "topic":
         basic_has_no_topics(bus)
@@ -121,7 +127,7 @@ def asks_the_missing(bus: Bus, number: str | None, what: str, action: str) -> v.
     parsers.re(r'subscription "(?P<name>[^"]+)" gets a request: (?P<action>.+)'),
     target_fixture="outcome",
 )
-def asks_subscription(bus: Bus, name: str, action: str) -> v.Outcome:
+def asks_subscription(bus: BusUnderTest, name: str, action: str) -> v.Outcome:
     """Try a command on a subscription, which may not exist."""
     bus.need(v.Capability.TOPIC_MANAGEMENT)
     return bus.do(_asked_of(v.subscription_path(TOPIC, name))[action])

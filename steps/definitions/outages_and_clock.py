@@ -5,7 +5,7 @@ from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import OTHER_QUEUE, QUEUE, create
 from busproof.steps.sentences import sentence
 from busproof.steps.waiting import waiting
@@ -14,7 +14,7 @@ from busproof.steps.wording import seconds
 
 @step(sentence("{which:Down} {goes:GoesDown} down{passing:ForAWhile?}"), target_fixture="down")
 def goes_down(
-    request: pytest.FixtureRequest, bus: Bus, which: str, passing: str | None
+    request: pytest.FixtureRequest, bus: BusUnderTest, which: str, passing: str | None
 ) -> tuple[str, set[int]]:
     """Take partitions down, for a while or until a step brings them up."""
     bus.need(v.Capability.OUTAGES)
@@ -28,7 +28,7 @@ def goes_down(
     return queue, set(chosen)
 
 
-def _chosen(bus: Bus, queue: str, which: str) -> list[int]:
+def _chosen(bus: BusUnderTest, queue: str, which: str) -> list[int]:
     """Return the partitions that a step is about; several leave at least one up."""
     partitions = bus.profile.partitions
     match which:
@@ -52,7 +52,7 @@ def _chosen(bus: Bus, queue: str, which: str) -> list[int]:
         "(?P<maybe>, if it is still there)?"
     )
 )
-def goes_up(bus: Bus, down: tuple[str, set[int]], which: str, maybe: str | None) -> None:
+def goes_up(bus: BusUnderTest, down: tuple[str, set[int]], which: str, maybe: str | None) -> None:
     """Bring partitions up again: those that went down, or all.
 
     Raises:
@@ -68,7 +68,7 @@ def goes_up(bus: Bus, down: tuple[str, set[int]], which: str, maybe: str | None)
 
 
 @given("a partition of a queue to come is down", target_fixture="down")
-def part_of_future_down(bus: Bus) -> tuple[str, set[int]]:
+def part_of_future_down(bus: BusUnderTest) -> tuple[str, set[int]]:
     """Take a partition down before its queue exists."""
     bus.need(v.Capability.OUTAGES)
     outcome = bus.do(v.TakePartitionDown(queue=QUEUE, partition=0))
@@ -78,7 +78,7 @@ def part_of_future_down(bus: Bus) -> tuple[str, set[int]]:
 
 
 @given("clocks that run on in an outage")
-def need_clocks_that_run_on(bus: Bus) -> None:
+def need_clocks_that_run_on(bus: BusUnderTest) -> None:
     """Require the reading of OUTAGE-CLOCK that says so.
 
     Raises:
@@ -90,7 +90,7 @@ def need_clocks_that_run_on(bus: Bus) -> None:
 
 
 @given(sentence("a partition of another queue {was:Tense} down"))
-def other_goes_down(bus: Bus, was: bool) -> None:
+def other_goes_down(bus: BusUnderTest, was: bool) -> None:
     """Take down a partition of another queue, which must not affect the first; or also end that."""
     bus.need(v.Capability.OUTAGES)
     create(bus, v.CreateQueue(queue=OTHER_QUEUE, partitioned=bus.profile.may_partition))
@@ -101,27 +101,27 @@ def other_goes_down(bus: Bus, was: bool) -> None:
 
 @when(parsers.parse("{number:d} seconds pass"))
 @waiting
-def passes(bus: Bus, number: int) -> None:
+def passes(bus: BusUnderTest, number: int) -> None:
     """Let time pass."""
     bus.pass_time(seconds(number))
 
 
 @when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
 @waiting
-def passes_only(bus: Bus, number: int, whole: int) -> None:
+def passes_only(bus: BusUnderTest, number: int, whole: int) -> None:
     """Let time pass, but too little for a timer of `whole` seconds to fire by the next answer."""
     bus.pass_only(seconds(number), seconds(whole))
 
 
 @when(parsers.parse("{number:d} hours pass"))
 @waiting
-def hours_pass(bus: Bus, number: int) -> None:
+def hours_pass(bus: BusUnderTest, number: int) -> None:
     """Let hours pass, which needs a virtual clock."""
     need_virtual_clock(bus)
     bus.pass_time(seconds(3600 * number))
 
 
-def need_virtual_clock(bus: Bus) -> None:
+def need_virtual_clock(bus: BusUnderTest) -> None:
     """Require that time can be advanced.
 
     Raises:

@@ -6,7 +6,7 @@ import pytest
 from pytest_bdd import then, when
 
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import sentence
 from busproof.steps.wording import Properties, properties
 from busproof.vocabulary.commands import CommitTransaction, Receive, ReceiveBatch
@@ -62,7 +62,7 @@ def was_refused(outcome: Outcome) -> None:
 
 @then(sentence("it, or the transaction's commit, is refused{errors:Refusal?}"))
 def is_refused_in_the_end(
-    bus: Bus, transaction: str, outcome: Outcome, errors: frozenset[Error] | None
+    bus: BusUnderTest, transaction: str, outcome: Outcome, errors: frozenset[Error] | None
 ) -> None:
     """Check that the request or, if refusals wait for it (TXN-REFUSAL), the commit was refused."""
     if isinstance(outcome, Done):
@@ -72,7 +72,7 @@ def is_refused_in_the_end(
 
 @then(sentence("it is refused{errors:Refusal}, or the transaction's commit is refused"))
 def is_refused_or_commit(
-    bus: Bus, transaction: str, outcome: Outcome, errors: frozenset[Error]
+    bus: BusUnderTest, transaction: str, outcome: Outcome, errors: frozenset[Error]
 ) -> None:
     """Check that the request was refused with this error, or the commit with any."""
     if isinstance(outcome, Done):
@@ -133,7 +133,7 @@ def so_many_received(
     sentence("a receive{batch:Several?}{below:DeadLetters?}{connection:Elsewhere?} {finds:Finds}")
 )
 def receive_finds(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     batch: str | None,
     below: str | None,
@@ -159,28 +159,28 @@ def shows_so_many(peeked: tuple[MessageView, ...], bound: str, number: int) -> N
 
 
 @then("all that were sent are in one partition")
-def in_one_partition(bus: Bus, queue: str) -> None:
+def in_one_partition(bus: BusUnderTest, queue: str) -> None:
     """Check that one partition stored all messages."""
     partitions = bus.located(queue, [message.body for message in bus.sent], bus.sent[0].session_id)
     assert len(set(partitions)) == 1, partitions
 
 
 @then("every partition took some of them")
-def everywhere(bus: Bus, queue: str) -> None:
+def everywhere(bus: BusUnderTest, queue: str) -> None:
     """Check that every partition stored a message."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert set(partitions) == set(range(bus.profile.partitions))
 
 
 @then("none of them is in a partition that is down")
-def elsewhere(bus: Bus, queue: str, down: tuple[str, set[int]]) -> None:
+def elsewhere(bus: BusUnderTest, queue: str, down: tuple[str, set[int]]) -> None:
     """Check that only partitions that were up stored messages."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert not down[1] & set(partitions), partitions
 
 
 @then("the messages came in the order in which they were sent")
-def in_order(bus: Bus, views: list[MessageView]) -> None:
+def in_order(bus: BusUnderTest, views: list[MessageView]) -> None:
     """Check that the messages of each key arrived in the order of sending."""
     order = {message.body: number for number, message in enumerate(bus.sent)}
     for key in {(view.session_id, view.partition_key) for view in views}:
@@ -225,7 +225,7 @@ def numbers_differ(views: list[MessageView]) -> None:
 
 
 @then("every sequence number names the partition that took the message")
-def numbers_name_partitions(bus: Bus, views: list[MessageView]) -> None:
+def numbers_name_partitions(bus: BusUnderTest, views: list[MessageView]) -> None:
     """Check that the upper bits of each sequence number are the witnessed partition."""
     named = {view.body: (view.sequence_number or 0) >> SEQUENCE_BITS for view in views}
     assert named == {body: bus.partition_of[body] for body in named}

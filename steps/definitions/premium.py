@@ -3,7 +3,7 @@
 from pytest_bdd import given, parsers, then
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.setup import QUEUE
 
 
@@ -14,7 +14,7 @@ from busproof.steps.definitions.setup import QUEUE
     ),
     target_fixture="queue",
 )
-def restore_queue(bus: Bus, sessions: str | None, detects: str | None) -> str:
+def restore_queue(bus: BusUnderTest, sessions: str | None, detects: str | None) -> str:
     """Restore a queue that was created when the tier still permitted it."""
     bus.need(v.Capability.LEGACY_ENTITIES)
     restore = v.RestoreQueue(
@@ -25,7 +25,7 @@ def restore_queue(bus: Bus, sessions: str | None, detects: str | None) -> str:
 
 
 @then("every partition that took some is one of the namespace")
-def is_in_namespace(bus: Bus, queue: str) -> None:
+def is_in_namespace(bus: BusUnderTest, queue: str) -> None:
     """Check that each message is in one of the partitions that the namespace has."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert {*partitions} <= {*range(bus.profile.partitions)}

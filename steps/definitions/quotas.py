@@ -3,7 +3,7 @@
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import TOPIC
 
 
@@ -11,7 +11,7 @@ from busproof.steps.sentences import TOPIC
     "one of them is replaced by a partitioned queue, where queues can be deleted",
     target_fixture="replaced",
 )
-def replace_by_partitioned(bus: Bus) -> v.Outcome | None:
+def replace_by_partitioned(bus: BusUnderTest) -> v.Outcome | None:
     """Replace a queue by a partitioned one; if that is refused, create a regular one again."""
     if v.Capability.MANAGEMENT not in bus.capabilities:
         return None
@@ -23,14 +23,14 @@ def replace_by_partitioned(bus: Bus) -> v.Outcome | None:
 
 
 @then("that is accepted, where each queue counts once")
-def counts_once(bus: Bus, replaced: v.Outcome | None) -> None:
+def counts_once(bus: BusUnderTest, replaced: v.Outcome | None) -> None:
     """Check that a partitioned queue counts once, under the reading that says so (QUOTA-WEIGHT)."""
     if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         assert isinstance(replaced, v.Done | None), replaced
 
 
 @when("two of them are replaced by a topic with a subscription, where there are topics")
-def replace_by_topic(bus: Bus) -> None:
+def replace_by_topic(bus: BusUnderTest) -> None:
     """Replace two queues by a topic and a subscription, as many if subscriptions count."""
     there = {v.Capability.TOPICS, v.Capability.MANAGEMENT} <= bus.capabilities
     if there and bus.profile.tier is not v.Tier.BASIC:
@@ -41,7 +41,7 @@ def replace_by_topic(bus: Bus) -> None:
 
 
 @then(parsers.parse("all of them were accepted, or the first {number:d} where so few may be all"))
-def all_owed_accepted(bus: Bus, outcomes: list[v.Outcome], number: int) -> None:
+def all_owed_accepted(bus: BusUnderTest, outcomes: list[v.Outcome], number: int) -> None:
     """Check the requests below the least quota that the readings name (QUOTA-ENTITIES)."""
     may_be_all = bus.profile.readings.get("QUOTA-ENTITIES") == "either"
     owed = outcomes[:number] if may_be_all else outcomes

@@ -4,7 +4,7 @@ import pytest
 from pytest_bdd import parsers, step, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import TOPIC, Fate, name_in, sentence, transaction_of
 
 PEEKED_AT_ONCE = 64
@@ -17,7 +17,7 @@ PEEKED_AT_ONCE = 64
     )
 )
 def receives_everything(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     views: list[v.MessageView],
     session_id: str | None,
@@ -36,7 +36,7 @@ def receives_everything(
 )
 def receives_some(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     number: int,
     session_id: str | None,
     below: str | None,
@@ -71,7 +71,7 @@ def settling(
 @when(sentence("the message kept{below:DeadLetters?} is {fate:Settled}"), target_fixture="outcome")
 def settles_kept(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     kept: v.MessageView,
     below: str | None,
@@ -87,12 +87,14 @@ def settles_kept(
     target_fixture="kept",
 )
 @when(sentence("a message{session_id:Session} is received again"), target_fixture="again")
-def keeps(bus: Bus, queue: str, session_id: str | None, below: str | None = None) -> v.MessageView:
+def keeps(
+    bus: BusUnderTest, queue: str, session_id: str | None, below: str | None = None
+) -> v.MessageView:
     """Receive a message and leave it locked."""
     return kept_message(bus, queue + (below or ""), session_id)
 
 
-def kept_message(bus: Bus, path: str, session_id: str | None = None) -> v.MessageView:
+def kept_message(bus: BusUnderTest, path: str, session_id: str | None = None) -> v.MessageView:
     """Receive a message, which must arrive, and leave it locked."""
     outcome = bus.do(v.Receive(queue=path, session_id=session_id))
     bus.expect(outcome, v.Received)
@@ -107,7 +109,9 @@ def kept_message(bus: Bus, path: str, session_id: str | None = None) -> v.Messag
     ),
     target_fixture="several",
 )
-def keeps_several(bus: Bus, queue: str, which: str, session_id: str | None) -> list[v.MessageView]:
+def keeps_several(
+    bus: BusUnderTest, queue: str, which: str, session_id: str | None
+) -> list[v.MessageView]:
     """Lock this number of messages, as many as were sent, or until none is left."""
     if which == "all messages":
         return bus.all_kept(queue)
@@ -117,13 +121,17 @@ def keeps_several(bus: Bus, queue: str, which: str, session_id: str | None) -> l
 
 @when(sentence("a receive{below:DeadLetters?} is tried{connection:Elsewhere?}"))
 def tries(
-    bus: Bus, queue: str, views: list[v.MessageView], below: str | None, connection: str | None
+    bus: BusUnderTest,
+    queue: str,
+    views: list[v.MessageView],
+    below: str | None,
+    connection: str | None,
 ) -> None:
     """Try to receive, and remember a message that arrives."""
     _try(bus, queue + (below or ""), views, connection or "c1")
 
 
-def _try(bus: Bus, path: str, views: list[v.MessageView], connection: str = "c1") -> None:
+def _try(bus: BusUnderTest, path: str, views: list[v.MessageView], connection: str = "c1") -> None:
     command = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
     outcome = bus.do(command, connection)
     if isinstance(outcome, v.Received):
@@ -131,7 +139,7 @@ def _try(bus: Bus, path: str, views: list[v.MessageView], connection: str = "c1"
 
 
 @when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
-def tries_until(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
+def tries_until(bus: BusUnderTest, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive up to this many times until a message arrives; none has to."""
     before = len(views)
     for _ in range(number):
@@ -144,7 +152,7 @@ def tries_until(bus: Bus, queue: str, views: list[v.MessageView], number: int) -
     target_fixture="peeked",
 )
 def peeks(
-    bus: Bus, queue: str, session_id: str | None, below: str | None
+    bus: BusUnderTest, queue: str, session_id: str | None, below: str | None
 ) -> tuple[v.MessageView, ...]:
     """Peek at the messages, of a session or among the dead letters."""
     path = queue + (below or "")
@@ -152,7 +160,7 @@ def peeks(
 
 
 @when(sentence("a message is requested{place:From?}"), target_fixture="outcome")
-def requests(request: pytest.FixtureRequest, bus: Bus, place: str | None) -> v.Outcome:
+def requests(request: pytest.FixtureRequest, bus: BusUnderTest, place: str | None) -> v.Outcome:
     """Try to receive a message in the mode receive-and-delete."""
     path = str(request.getfixturevalue("queue")) if place is None else _subscription(place)
     return bus.do(v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE))

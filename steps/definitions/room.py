@@ -12,7 +12,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.storage_quota import (
     DAY,
@@ -27,12 +27,12 @@ FITTING: Final = GB // SIZE
 """Number of messages that fit into a GB, whether it has 10^9 bytes or 2^30."""
 
 
-def _large(bus: Bus, number: int) -> Iterator[v.Message]:
+def _large(bus: BusUnderTest, number: int) -> Iterator[v.Message]:
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     return (attrs.evolve(bus.message(), size=SIZE, stands_in=True) for _ in range(number))
 
 
-def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
+def _sent(bus: BusUnderTest, queue: str, number: int) -> list[v.Outcome]:
     """Try to send this many messages without a key; return the answers."""
     sends = (v.Send(queue=queue, message=message) for message in _large(bus, number))
     return [not_too_large(bus.send(command)) for command in sends]
@@ -44,7 +44,7 @@ def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     ),
     target_fixture="outcomes",
 )
-def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
+def fills_parts(bus: BusUnderTest, queue: str, parts: int, more: int) -> list[v.Outcome]:
     """Try to send as many messages as fit into this many partitions, plus `more`."""
     if parts > bus.profile.partitions:
         raise NotApplicable(f"partitions: there are {bus.profile.partitions}, and not {parts}")
@@ -52,7 +52,7 @@ def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
 
 
 @when("messages without key are sent until no partition has room", target_fixture="outcome")
-def fills_all(bus: Bus, queue: str) -> v.Outcome:
+def fills_all(bus: BusUnderTest, queue: str) -> v.Outcome:
     """Send until many in a row are refused, far beyond what fits; return the last answer.
 
     A full partition may be chosen and refuse a message while another one still has room.
@@ -66,7 +66,7 @@ def fills_all(bus: Bus, queue: str) -> v.Outcome:
 
 
 def _in_some_way(
-    bus: Bus, queue: str, messages: Sequence[v.Message], way: str, transaction: str | None
+    bus: BusUnderTest, queue: str, messages: Sequence[v.Message], way: str, transaction: str | None
 ) -> list[v.Outcome]:
     """Try to send or schedule messages one by one, or to send them at once."""
     if way == "at once":
@@ -91,7 +91,7 @@ def _in_some_way(
 )
 def large_are_refused(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     number: int,
     carried: Properties,
@@ -112,7 +112,9 @@ def large_are_refused(
 
 
 @given(parsers.parse("{number:d} large messages were scheduled for tomorrow"))
-def has_scheduled_large(bus: Bus, queue: str, scheduled: list[v.Outcome], number: int) -> None:
+def has_scheduled_large(
+    bus: BusUnderTest, queue: str, scheduled: list[v.Outcome], number: int
+) -> None:
     """Schedule messages that fill a queue; those that do not fit may be refused."""
     outcomes = [
         not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))

@@ -6,7 +6,7 @@ from pytest_bdd import parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.sending import READ
 from busproof.steps.sentences import Delay, sentence, transaction_of
 from busproof.steps.waiting import waiting
@@ -23,7 +23,7 @@ from busproof.steps.wording import Properties
 )
 def schedules(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     number: int,
     carried: Properties,
     must: bool,
@@ -62,7 +62,7 @@ def _number(outcome: v.Outcome) -> int:
     parsers.re("(?P<which>the scheduled message|each of them) is cancelled"),
     target_fixture="outcome",
 )
-def cancels(bus: Bus, queue: str, scheduled: list[v.Outcome], which: str) -> v.Outcome:
+def cancels(bus: BusUnderTest, queue: str, scheduled: list[v.Outcome], which: str) -> v.Outcome:
     """Try to cancel the scheduled message; or cancel every one, which must succeed."""
     chosen = scheduled if which == "each of them" else scheduled[-1:]
     for number in map(_number, chosen):
@@ -81,7 +81,7 @@ def cancels(bus: Bus, queue: str, scheduled: list[v.Outcome], which: str) -> v.O
 @waiting
 def awaits(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     views: list[v.MessageView],
     number: int,
     session_id: str | None,
@@ -95,7 +95,7 @@ def awaits(
 
 @when("a message is awaited and abandoned")
 @waiting
-def awaits_and_abandons(bus: Bus, queue: str) -> None:
+def awaits_and_abandons(bus: BusUnderTest, queue: str) -> None:
     """Receive a message once it arrives, and abandon it."""
     for _ in bus.tries():
         outcome = bus.receive(queue)
@@ -107,7 +107,7 @@ def awaits_and_abandons(bus: Bus, queue: str) -> None:
 
 @then("it comes if it was scheduled, and otherwise never")
 @waiting
-def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
+def comes_if_scheduled(bus: BusUnderTest, queue: str, outcome: v.Outcome) -> None:
     """Check that a scheduled message arrives, and that a refused one does not."""
     assert isinstance(outcome, v.Scheduled | v.Refused), outcome
     expected = 1 if isinstance(outcome, v.Scheduled) else 0
@@ -116,7 +116,7 @@ def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
 
 
 @then("the scheduled message came last")
-def came_last(bus: Bus, views: list[v.MessageView]) -> None:
+def came_last(bus: BusUnderTest, views: list[v.MessageView]) -> None:
     """Check that the scheduled message arrived after those sent before it was due."""
     scheduled = bus.sent[0].body
     assert scheduled in [view.body for view in views[-1:]], views

@@ -7,7 +7,7 @@ import pytest
 from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import Terms, name_in, sentence, transaction_of
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, properties, seconds
@@ -20,7 +20,7 @@ KEYS_TRIED = 400
 
 
 def send(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     carried: Properties,
     transaction: str | None = None,
@@ -30,7 +30,7 @@ def send(
 
 
 def send_all(
-    bus: Bus, queue: str, number: int, carried: Properties, transaction: str | None = None
+    bus: BusUnderTest, queue: str, number: int, carried: Properties, transaction: str | None = None
 ) -> list[v.Outcome]:
     """Send several messages of a kind; each must be accepted."""
     outcomes = [send(bus, queue, carried, transaction=transaction) for _ in range(number)]
@@ -46,7 +46,7 @@ def send_all(
 )
 def sends(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     carried: Properties,
     must: bool,
     place: str | None,
@@ -81,7 +81,7 @@ def _path(request: pytest.FixtureRequest, place: str | None) -> str:
     sentence("{number:Number} {messages:Messages} {carried} {is:Tense} refused"),
     converters=READ,
 )
-def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+def were_refused(bus: BusUnderTest, queue: str, number: int, carried: Properties) -> None:
     """Send messages that must all be refused; the judge checks that."""
     for _ in range(number):
         send(bus, queue, carried)
@@ -94,7 +94,7 @@ def were_refused(bus: Bus, queue: str, number: int, carried: Properties) -> None
 )
 def sends_several(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     number: int,
     carried: Properties,
@@ -111,7 +111,7 @@ def sends_several(
 )
 @waiting
 def sends_slowly(
-    bus: Bus, queue: str, number: int, carried: Properties, gap: int
+    bus: BusUnderTest, queue: str, number: int, carried: Properties, gap: int
 ) -> list[v.Outcome]:
     """Send several messages with pauses between them."""
     outcomes = []
@@ -122,7 +122,7 @@ def sends_slowly(
 
 
 @given(sentence("messages with {keys:Keys} were sent in turn, {number:d} of each"))
-def sends_in_turn(bus: Bus, queue: str, keys: list[Properties], number: int) -> None:
+def sends_in_turn(bus: BusUnderTest, queue: str, keys: list[Properties], number: int) -> None:
     """Send this number of messages with each of several keys, the keys in turn."""
     for _ in range(number):
         for carried in keys:
@@ -135,7 +135,7 @@ def sends_in_turn(bus: Bus, queue: str, keys: list[Properties], number: int) -> 
     target_fixture="outcomes",
 )
 def sends_through_outages(
-    bus: Bus, queue: str, carried: Properties, past: list[object]
+    bus: BusUnderTest, queue: str, carried: Properties, past: list[object]
 ) -> list[v.Outcome]:
     """Try to send one message for each partition while that partition is down."""
     outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
@@ -144,7 +144,7 @@ def sends_through_outages(
 
 
 @given("two keys that share a partition", target_fixture="shared_keys")
-def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
+def keys_of_one_partition(bus: BusUnderTest, queue: str) -> tuple[str, str]:
     """Find two keys of one partition by sending messages with new keys until two share one."""
     bus.need(v.Capability.WITNESS)
     by_partition: dict[int, str] = {}
@@ -165,7 +165,7 @@ def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
     target_fixture="outcome",
 )
 def sends_with_shared_key(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     transaction: str,
     shared_keys: tuple[str, str],

@@ -4,10 +4,10 @@ import pytest
 from pytest_bdd import parsers, then
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 
 
-def _rise(bus: Bus, views: list[v.MessageView]) -> None:
+def _rise(bus: BusUnderTest, views: list[v.MessageView]) -> None:
     """Check that the sequence numbers of these messages rise in the order of sending."""
     order = {message.body: place for place, message in enumerate(bus.sent)}
     numbers = [view.sequence_number for view in sorted(views, key=lambda view: order[view.body])]
@@ -22,7 +22,7 @@ def _rise(bus: Bus, views: list[v.MessageView]) -> None:
         "rise in the order of sending"
     )
 )
-def rise(request: pytest.FixtureRequest, bus: Bus, shown: str | None, which: str) -> None:
+def rise(request: pytest.FixtureRequest, bus: BusUnderTest, shown: str | None, which: str) -> None:
     """Check that numbers rise in the order of sending, within each key or across all of them."""
     bus.need(v.Capability.SEQUENCE_NUMBERS)
     views = list(request.getfixturevalue("peeked" if shown else "views"))

@@ -4,7 +4,7 @@ import pytest
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import OTHER, name_in
 
 
@@ -17,7 +17,7 @@ from busproof.steps.sentences import OTHER, name_in
     target_fixture="outcome",
 )
 def uses_session(
-    bus: Bus, queue: str, session_id: str, used: str, elsewhere: str | None
+    bus: BusUnderTest, queue: str, session_id: str, used: str, elsewhere: str | None
 ) -> v.Outcome:
     """Try a command on a session; on the first connection it is accepted and closed for sure."""
     outcome = bus.do(_use(bus, queue, session_id, used), OTHER if elsewhere else "c1")
@@ -32,7 +32,7 @@ def uses_session(
     ),
     target_fixture="outcomes",
 )
-def accept_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outcome]:
+def accept_through_outages(bus: BusUnderTest, queue: str, session_id: str) -> list[v.Outcome]:
     """Accept and close a session once for each partition, while that partition is down.
 
     While the session's partition is down, closing may be refused; it is then repeated later.
@@ -60,7 +60,11 @@ def accept_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outc
     target_fixture="accepted_sessions",
 )
 def accepts_next(
-    bus: Bus, queue: str, views: list[v.MessageView], number: str | None, emptied: str | None
+    bus: BusUnderTest,
+    queue: str,
+    views: list[v.MessageView],
+    number: str | None,
+    emptied: str | None,
 ) -> list[str]:
     """Accept this number of sessions, one after another; perhaps complete the messages of each."""
     sessions = []
@@ -71,7 +75,7 @@ def accepts_next(
     return sessions
 
 
-def _next(bus: Bus, queue: str) -> str:
+def _next(bus: BusUnderTest, queue: str) -> str:
     outcome = bus.do(v.AcceptNextSession(queue=queue))
     bus.expect(outcome, v.SessionAccepted)
     assert isinstance(outcome, v.SessionAccepted)
@@ -79,7 +83,7 @@ def _next(bus: Bus, queue: str) -> str:
 
 
 @when("the next session is requested over another connection", target_fixture="outcome")
-def next_asked_for(bus: Bus, queue: str) -> v.Outcome:
+def next_asked_for(bus: BusUnderTest, queue: str) -> v.Outcome:
     """Try to accept the next session over a second connection."""
     return bus.do(v.AcceptNextSession(queue=queue), OTHER)
 
@@ -106,12 +110,12 @@ def _named(names: str) -> list[str]:
 
 
 @when("a message is received in no session", target_fixture="outcome")
-def receive_in_no_session(bus: Bus, queue: str) -> v.Outcome:
+def receive_in_no_session(bus: BusUnderTest, queue: str) -> v.Outcome:
     """Try to receive without a session."""
     return bus.do(v.Receive(queue=queue, mode=bus.mode))
 
 
-def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
+def _use(bus: BusUnderTest, queue: str, session_id: str, used: str) -> v.Command:
     commands: dict[str, v.Command] = {
         "accepted": v.AcceptSession(queue=queue, session_id=session_id),
         "requested": v.AcceptSession(queue=queue, session_id=session_id),
@@ -153,7 +157,7 @@ def answers_state(outcome: v.Outcome, state: str | None) -> None:
 )
 def has_state(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     session_id: str,
     empty: str | None,
     state: str | None,
@@ -174,7 +178,7 @@ def has_state(
 
 
 @then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
-def these_listed(bus: Bus, queue: str, names: str) -> None:
+def these_listed(bus: BusUnderTest, queue: str, names: str) -> None:
     """Check that the list contains exactly these sessions."""
     outcome = bus.do(v.ListSessions(queue=queue))
     assert isinstance(outcome, v.SessionsListed), outcome

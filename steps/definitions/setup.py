@@ -5,7 +5,7 @@ from pytest_bdd import given, parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import KIND, TOPIC, entity_path
 from busproof.steps.wording import queue_settings, topic_settings
 
@@ -26,7 +26,7 @@ OTHER_QUEUE = "invoices"
 OTHER_TOPIC = "events"
 
 
-def create(bus: Bus, queue: v.CreateQueue) -> str:
+def create(bus: BusUnderTest, queue: v.CreateQueue) -> str:
     """Create a queue, which must succeed if the tier has to have such queues."""
     refuse_where_missing(bus, queue)
     outcome = bus.do(queue)
@@ -39,7 +39,7 @@ def create(bus: Bus, queue: v.CreateQueue) -> str:
     return queue.queue
 
 
-def refuse_where_missing(bus: Bus, queue: v.CreateQueue) -> None:
+def refuse_where_missing(bus: BusUnderTest, queue: v.CreateQueue) -> None:
     """Skip the scenario if the tier may lack such queues.
 
     Raises:
@@ -49,7 +49,7 @@ def refuse_where_missing(bus: Bus, queue: v.CreateQueue) -> None:
     basic_may_lack(bus, queue)
 
 
-def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None:
+def refuse_missing_kind(bus: BusUnderTest, entity: v.CreateQueue | v.CreateTopic) -> None:
     """Skip the scenario if the namespace may lack such entities (PREM-01, PREM-15).
 
     Raises:
@@ -61,7 +61,7 @@ def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None
         raise NotApplicable("tier: a partitioned namespace has no regular entities")
 
 
-def basic_has_no_topics(bus: Bus) -> None:
+def basic_has_no_topics(bus: BusUnderTest) -> None:
     """Skip the scenario on Basic, which may refuse topics (BASIC-FEATURES).
 
     Raises:
@@ -71,7 +71,7 @@ def basic_has_no_topics(bus: Bus) -> None:
         raise NotApplicable("tier: basic need not have topics")
 
 
-def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
+def basic_may_lack(bus: BusUnderTest, queue: v.CreateQueue) -> None:
     """Skip the scenario on Basic if it may lack such a queue (MGMT-24, BASIC-REGULAR).
 
     Raises:
@@ -91,7 +91,7 @@ def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
     parsers.re(rf"an?(?: {KIND})? (?P<what>queue|topic)(?: (?P<traits>.+))?"),
     target_fixture="queue",
 )
-def create_entity(bus: Bus, kind: str | None, what: str, traits: str | None) -> str:
+def create_entity(bus: BusUnderTest, kind: str | None, what: str, traits: str | None) -> str:
     """Create a queue or topic, with defaults for what is not said; the next steps use it.
 
     Without a kind it is partitioned if the namespace allows it, and the scenario fits both.
@@ -106,19 +106,19 @@ def create_entity(bus: Bus, kind: str | None, what: str, traits: str | None) -> 
     parsers.re(rf"another {KIND} (?P<what>queue|topic)(?: (?P<traits>.+))?"),
     target_fixture="other_queue",
 )
-def create_another(bus: Bus, kind: str, what: str, traits: str | None) -> str:
+def create_another(bus: BusUnderTest, kind: str, what: str, traits: str | None) -> str:
     """Create a second queue or topic; the next steps do not use it."""
     if what == "queue":
         return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
     return create_topic(bus, topic_settings(OTHER_TOPIC, kind, traits or ""))
 
 
-def kind_of(bus: Bus) -> str:
+def kind_of(bus: BusUnderTest) -> str:
     """Return the kind of an entity of which the step says none."""
     return "partitioned" if bus.profile.may_partition else "regular"
 
 
-def create_topic(bus: Bus, topic: v.CreateTopic) -> str:
+def create_topic(bus: BusUnderTest, topic: v.CreateTopic) -> str:
     """Create a topic, which must succeed if the tier has to have such topics."""
     basic_has_no_topics(bus)
     refuse_missing_kind(bus, topic)
@@ -127,13 +127,13 @@ def create_topic(bus: Bus, topic: v.CreateTopic) -> str:
 
 
 @given("an empty namespace")
-def empty(bus: Bus) -> None:
+def empty(bus: BusUnderTest) -> None:
     """Start with an empty namespace, as every scenario does."""
-    assert isinstance(bus, Bus)
+    assert isinstance(bus, BusUnderTest)
 
 
 @step(parsers.re("a(?P<more>nother)? transaction(?: is begun)?"), target_fixture="transaction")
-def begin_transaction(bus: Bus, more: str | None) -> str:
+def begin_transaction(bus: BusUnderTest, more: str | None) -> str:
     """Begin a transaction; skip the scenario if Basic has none (MGMT-24)."""
     name = "t2" if more else "t1"
     outcome = bus.do(v.BeginTransaction(transaction=name))
@@ -150,7 +150,11 @@ def begin_transaction(bus: Bus, more: str | None) -> str:
     )
 )
 def end_transaction(
-    request: pytest.FixtureRequest, bus: Bus, first: str | None, end: str, maybe: str | None
+    request: pytest.FixtureRequest,
+    bus: BusUnderTest,
+    first: str | None,
+    end: str,
+    maybe: str | None,
 ) -> None:
     """End a transaction, which must succeed unless a refusal may have ended it already."""
     name = "t1" if first else str(request.getfixturevalue("transaction"))
@@ -161,7 +165,7 @@ def end_transaction(
 
 
 @when("the commit is tried", target_fixture="outcome")
-def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
+def tries_commit(bus: BusUnderTest, transaction: str) -> v.Outcome:
     """Try to commit the transaction."""
     return bus.do(v.CommitTransaction(transaction=transaction))
 

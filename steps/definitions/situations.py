@@ -6,7 +6,7 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.outages_and_clock import need_virtual_clock
 from busproof.steps.definitions.sending import READ
 from busproof.steps.sentences import transaction_of
@@ -15,7 +15,7 @@ from busproof.steps.wording import Properties, seconds
 
 
 @then("each has the body that was sent")
-def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
+def has_bodies(bus: BusUnderTest, views: list[v.MessageView]) -> None:
     """Check that the bodies received are those that were sent."""
     assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
 
@@ -30,7 +30,7 @@ def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
 )
 def send_with_that_key(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     distant_key: str,
     number: int,
     large: str | None,
@@ -52,7 +52,7 @@ def send_with_that_key(
 
 
 @then(parsers.parse("the last {number:d} messages sent were received, each once"))
-def last_received(bus: Bus, views: list[v.MessageView], number: int) -> None:
+def last_received(bus: BusUnderTest, views: list[v.MessageView], number: int) -> None:
     """Check that the latest messages that were accepted are among those received, each once."""
     received = [view.body for view in views]
     assert [received.count(message.body) for message in bus.sent[-number:]] == [1] * number, views
@@ -73,7 +73,7 @@ def those_refused_came(
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
 @waiting
-def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
+def renews_many(bus: BusUnderTest, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
     """Renew the lock of a message many times; each renewal must succeed."""
     need_virtual_clock(bus)
     for _ in range(number):
@@ -85,7 +85,7 @@ def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int, gap: int
     parsers.parse("{number:d} transactions of a message {carried} are committed one after another"),
     converters=READ,
 )
-def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+def commits_many(bus: BusUnderTest, queue: str, number: int, carried: Properties) -> None:
     """Send a message in each of this many transactions; every commit must succeed."""
     for place in range(number):
         name = f"many-{place}"
@@ -96,7 +96,7 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
 
 
 @when(parsers.parse('session "{session_id}" is accepted once more'))
-def accept_once_more(bus: Bus, queue: str, session_id: str) -> None:
+def accept_once_more(bus: BusUnderTest, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
     bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
 
@@ -110,7 +110,7 @@ def accept_once_more(bus: Bus, queue: str, session_id: str) -> None:
 )
 @waiting
 def receives_again(
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     views: list[v.MessageView],
     session_id: str | None,
@@ -132,7 +132,7 @@ def receives_again(
 
 
 def _given_again(
-    bus: Bus, queue: str, session_id: str | None, deferred: list[v.MessageView]
+    bus: BusUnderTest, queue: str, session_id: str | None, deferred: list[v.MessageView]
 ) -> v.MessageView:
     outcome: v.Outcome
     if not deferred:
@@ -151,7 +151,7 @@ def _given_again(
 
 
 @then(parsers.re(r"each time its delivery count is (?P<how>the same|greater by one)"))
-def counts_each_time(bus: Bus, queue: str, views: list[v.MessageView], how: str) -> None:
+def counts_each_time(bus: BusUnderTest, queue: str, views: list[v.MessageView], how: str) -> None:
     """Check how the delivery count changes from one delivery to the next.
 
     That of a dead letter may be any number where it need not tell anything (DEAD-LETTER-COUNT).

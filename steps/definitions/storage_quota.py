@@ -16,7 +16,7 @@ from pytest_bdd import given, parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotConforming
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.descriptions import SIZES
 from busproof.steps.definitions.receiving import settling
 from busproof.steps.definitions.sending import READ, send_all
@@ -54,7 +54,7 @@ class Filled:
 )
 def fills(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     filled: Filled,
     carried: str | None,
     fate: str,
@@ -98,7 +98,7 @@ NEEDED: Final = {
 }
 
 
-def _need_full_partition(bus: Bus, within: str | None) -> None:
+def _need_full_partition(bus: BusUnderTest, within: str | None) -> None:
     """Require that a single partition becomes full.
 
     Raises:
@@ -110,19 +110,21 @@ def _need_full_partition(bus: Bus, within: str | None) -> None:
         raise NotApplicable("edition: it does not say how large a partition is")
 
 
-def _deal_with(bus: Bus, queue: str, fate: str) -> None:
+def _deal_with(bus: BusUnderTest, queue: str, fate: str) -> None:
     """Lock the only message, and settle it if the step says so."""
     view = bus.kept(queue)
     if fate != "locked":
         bus.expect(bus.do(settling(queue, view, Fate.of(fate))), v.Done)
 
 
-def _large(bus: Bus, carried: Properties, size: int) -> v.Message:
+def _large(bus: BusUnderTest, carried: Properties, size: int) -> v.Message:
     """Return a large message, which stands in for several smaller ones."""
     return attrs.evolve(carried.message(bus), size=size, stands_in=True)
 
 
-def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v.Outcome, Filled]:
+def _filled(
+    bus: BusUnderTest, queue: str, send: Sending, carried: Properties
+) -> tuple[v.Outcome, Filled]:
     """Send until a refusal or until surely full; return the last answer and the messages.
 
     A bus may notice one message late that it is full (SIZE-10).
@@ -139,7 +141,7 @@ def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v
     return outcome, filled
 
 
-def _default_size(bus: Bus) -> int:
+def _default_size(bus: BusUnderTest) -> int:
     """SIZE-03, PREM-09: return the greatest size in GB that an entity may have if none was asked.
 
     Where no document says which one it is, it may be any.
@@ -150,7 +152,9 @@ def _default_size(bus: Bus) -> int:
     return 1 if is_stated else SIZES[v.Tier.PREMIUM][-1]
 
 
-def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[v.Outcome, v.Message]:
+def _sized(
+    bus: BusUnderTest, send: Sending, carried: Properties, size: int
+) -> tuple[v.Outcome, v.Message]:
     """Send a message of at most this size; return the answer, and the message if not too large."""
     for smaller in _sizes(size):
         message = attrs.evolve(carried.message(bus), size=smaller, stands_in=True)
@@ -165,7 +169,7 @@ def _sizes(size: int) -> Iterator[int]:
 
 
 @given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
-def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
+def key_elsewhere(bus: BusUnderTest, queue: str, key: str) -> str:
     """Find a key that maps to another partition than this one."""
     bus.need(v.Capability.WITNESS)
     first = _partition_of(bus, queue, key)
@@ -175,7 +179,7 @@ def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
     raise NotApplicable("partitions: all keys are in one")
 
 
-def _partition_of(bus: Bus, queue: str, key: str) -> int:
+def _partition_of(bus: BusUnderTest, queue: str, key: str) -> int:
     send_all(bus, queue, 1, Properties({"PartitionKey": key}))
     return bus.located(queue, [bus.sent[-1].body], None)[0]
 
@@ -187,7 +191,7 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
 )
 def sends_large(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     queue: str,
     filled: Filled,
     carried: Properties,
@@ -206,7 +210,7 @@ def sends_large(
 )
 def sends_several_large(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     filled: Filled,
     number: int,
     carried: Properties,
@@ -242,7 +246,12 @@ def not_too_large(outcome: v.Outcome) -> v.Outcome:
     converters=READ,
 )
 def large_have_room(
-    bus: Bus, queue: str, filled: Filled, patiently: str | None, number: int, carried: Properties
+    bus: BusUnderTest,
+    queue: str,
+    filled: Filled,
+    patiently: str | None,
+    number: int,
+    carried: Properties,
 ) -> None:
     """Check that this number of large messages is accepted, in the end each after a delay."""
     bus.need(v.Capability.DISPOSABLE_NAMESPACE)
@@ -255,7 +264,9 @@ def large_have_room(
             assert isinstance(outcome, v.Done), outcome
 
 
-def _is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
+def _is_taken_in_the_end(
+    bus: BusUnderTest, queue: str, filled: Filled, carried: Properties
+) -> None:
     """Check that there is space again, perhaps after a delay (ROOM-DELAY).
 
     Raises:

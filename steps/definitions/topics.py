@@ -7,7 +7,7 @@ import pytest
 from pytest_bdd import given, parsers, then, when
 
 from busproof import vocabulary as v
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import TOPIC, name_in, sentence, transaction_of
 from busproof.steps.wording import subscription_settings, wanted
 
@@ -17,20 +17,20 @@ from busproof.steps.wording import subscription_settings, wanted
         r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that (?:requires|forwards)) .+))?'
     )
 )
-def subscribe(bus: Bus, name: str, traits: str | None) -> None:
+def subscribe(bus: BusUnderTest, name: str, traits: str | None) -> None:
     """Create a subscription of the topic with these traits."""
     bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), v.Done)
 
 
 @given(parsers.parse('subscriptions "s1" to "s{last:d}"'))
-def subscribe_often(bus: Bus, last: int) -> None:
+def subscribe_often(bus: BusUnderTest, last: int) -> None:
     """Create several subscriptions of the topic."""
     for number in range(1, last + 1):
         bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=f"s{number}")), v.Done)
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)" that takes (?P<what>.+)'))
-def subscribe_to_some(bus: Bus, name: str, what: str) -> None:
+def subscribe_to_some(bus: BusUnderTest, name: str, what: str) -> None:
     """Create a subscription with one rule, named `first`."""
     bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=name)), v.Done)
     removing = v.RemoveRule(topic=TOPIC, subscription=name, rule=v.DEFAULT_RULE)
@@ -49,7 +49,7 @@ def subscribe_to_some(bus: Bus, name: str, what: str) -> None:
 )
 def adds_rule(
     request: pytest.FixtureRequest,
-    bus: Bus,
+    bus: BusUnderTest,
     rule: str,
     name: str,
     within: str | None,
@@ -73,7 +73,7 @@ def adds_rule(
     target_fixture="outcome",
 )
 def removes_rule(
-    request: pytest.FixtureRequest, bus: Bus, rule: str, name: str, within: str | None
+    request: pytest.FixtureRequest, bus: BusUnderTest, rule: str, name: str, within: str | None
 ) -> v.Outcome:
     """Try to remove a rule."""
     transaction = transaction_of(request, within)
@@ -82,7 +82,7 @@ def removes_rule(
 
 
 @then(parsers.parse('the rules of subscription "{name}" are {names}'))
-def rules_are(bus: Bus, name: str, names: str) -> None:
+def rules_are(bus: BusUnderTest, name: str, names: str) -> None:
     """Check that exactly these rules are listed, each once."""
     outcome = bus.do(v.ListRules(topic=TOPIC, subscription=name))
     assert isinstance(outcome, v.RulesListed), outcome

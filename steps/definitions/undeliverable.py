@@ -4,7 +4,7 @@ from pytest_bdd import parsers, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import SOURCE
 from busproof.steps.waiting import waiting
 
@@ -17,7 +17,7 @@ from busproof.steps.waiting import waiting
 )
 @waiting
 def awaits_undeliverable(
-    bus: Bus, views: list[v.MessageView], name: str | None, full: str | None
+    bus: BusUnderTest, views: list[v.MessageView], name: str | None, full: str | None
 ) -> None:
     """Receive from all dead-letter queues of the source, and of another one, until one arrives.
 
@@ -33,7 +33,7 @@ def awaits_undeliverable(
     _awaited(bus, views, (SOURCE,))
 
 
-def _awaited(bus: Bus, views: list[v.MessageView], names: tuple[str, ...]) -> None:
+def _awaited(bus: BusUnderTest, views: list[v.MessageView], names: tuple[str, ...]) -> None:
     bus.need(v.Capability.TRANSFER_DEAD_LETTER)
     for _ in bus.tries():
         for name in names:

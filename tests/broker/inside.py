@@ -11,7 +11,7 @@ from azure.servicebus import ServiceBusClient
 from work import PATIENCE
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
@@ -39,7 +39,7 @@ def bus_of(*created: Created, **options: Any) -> Bus:
 
 def hub_of(*created: Created, **options: Any) -> Hub:
     """A broker without sockets that has these entities; a loop has to run."""
-    return Hub(bus_of(*created, **options), Keys(Configuration().keys))
+    return Hub(bus_of(*created, **options), AccessPolicies(Configuration().keys))
 
 
 @attrs.frozen
@@ -70,7 +70,7 @@ def inside(*queues: CreateQueue, policy: str = "round-robin", **limits: int) -> 
 
     async def serve() -> None:
         bus = bus_of(*queues, policy=policy)
-        keys = Keys(Configuration().keys)
+        keys = AccessPolicies(Configuration().keys)
         places = Places(host="127.0.0.1", port=0, admin_port=0)
         some = Limits(**limits)
 

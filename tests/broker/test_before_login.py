@@ -17,7 +17,7 @@ import trustme
 from work import PATIENCE, until
 
 from busproof.broker.amqp.websocket import WebSocket
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.http_requests import Answer, make_handler
 from busproof.broker.server import Places, bus_for, start_broker
@@ -215,7 +215,7 @@ def test_http_connection_that_has_ended_is_freed_at_once(says: bytes, over: str)
         places = Places("127.0.0.1", None, 0, admin_tls=tls if over == "HTTPS" else None)
         broker = await start_broker(
             bus_for(Configuration()),
-            Keys(Configuration().keys),
+            AccessPolicies(Configuration().keys),
             places,
             lambda _: make_handler(lambda _: Answer(200, b"here")),
         )

@@ -5,7 +5,7 @@ import socket
 from typing import Any, cast
 
 from busproof.broker.amqp.wire import Wire
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import Limits
@@ -28,7 +28,7 @@ class End(asyncio.Protocol):
 
 async def caught_up(unread: int) -> bool:
     """Whether a client is read from again after it has read all that waited for it."""
-    hub = Hub(bus_of(*QUEUES), Keys(Configuration().keys), Limits(unread=unread))
+    hub = Hub(bus_of(*QUEUES), AccessPolicies(Configuration().keys), Limits(unread=unread))
     wire, (ours, theirs) = Wire(hub, lambda: None, "connection-1"), socket.socketpair()
     transport: Any
     transport, _ = await hub.loop.create_connection(lambda: End(wire), sock=ours)

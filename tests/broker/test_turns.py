@@ -10,7 +10,7 @@ from work import PATIENCE, TURN, check, measure_passes, watch_loop
 
 from busproof.broker.admin.access import Control
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Request
@@ -200,7 +200,7 @@ def crowded() -> Configuration:
 )
 def test_lists_are_answered_within_a_turn(crowded: Configuration, path: str) -> None:
     async def run() -> None:
-        hub, everybody = Hub(bus_for(crowded), Keys(crowded.keys)), Control(is_on=True)
+        hub, everybody = Hub(bus_for(crowded), AccessPolicies(crowded.keys)), Control(is_on=True)
         administration = Administration(hub, print, everybody, everybody)
         token = raw.token("http://localhost/", fuzzing.NAME, fuzzing.KEY)
         headers = {"authorization": token, "host": "localhost"}

@@ -23,7 +23,7 @@ from busproof.model.state import Entity, QueuedMessage, Session, Transaction
 from busproof.model.transactions import Transactions
 from busproof.model.values import Key
 from busproof.spec import load
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.last_looks import MOST_FAILED, LastLooks, look_at
 
 PROFILE = v.profile_for(load())
@@ -37,11 +37,11 @@ def sent(body: str, **properties: Any) -> v.Send:
     return v.Send(queue="q", message=v.Message(body=body, **properties))
 
 
-def bus_after(commands: Sequence[v.Command], adapter: ModelAdapter) -> Bus:
+def bus_after(commands: Sequence[v.Command], adapter: ModelAdapter) -> BusUnderTest:
     """Return the bus of a scenario that has asked these commands."""
     adapter.start(PROFILE)
     recording = Recording(record=lambda _: None, sentence=str)
-    bus = Bus(adapter, PROFILE, Oracle.STRICT, recording)
+    bus = BusUnderTest(adapter, PROFILE, Oracle.STRICT, recording)
     for command in commands:
         bus.do(command)
     return bus
@@ -180,7 +180,7 @@ SEQUENCES = {
 }
 
 
-def asked(kind: str, adapter: ModelAdapter) -> Bus:
+def asked(kind: str, adapter: ModelAdapter) -> BusUnderTest:
     """Return a bus that has executed a sequence, or that has settled a message."""
     if kind in SEQUENCES:
         return bus_after(SEQUENCES[kind], adapter)

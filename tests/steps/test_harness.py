@@ -13,7 +13,7 @@ from busproof.history.records import Oracle, ScenarioVerdict
 from busproof.judging.driver import Recording
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotConforming, Undeclared
 from busproof.spec import load
-from busproof.steps.bus import ROUNDS, Bus
+from busproof.steps.bus import ROUNDS, BusUnderTest
 from busproof.steps.stage import verdict_on
 
 CATALOGUE = load()
@@ -56,17 +56,17 @@ def recorded() -> list[v.Event]:
 
 
 @pytest.fixture
-def bus_of(recorded) -> Callable[..., Bus]:
+def bus_of(recorded) -> Callable[..., BusUnderTest]:
     """A bus in front of an implementation, from empty."""
 
-    def made(adapter: Scripted, oracle: Oracle = Oracle.STRICT, **terms: object) -> Bus:
+    def made(adapter: Scripted, oracle: Oracle = Oracle.STRICT, **terms: object) -> BusUnderTest:
         def sentence(rule: str) -> str:
             return CATALOGUE.rule(rule).statement
 
         profile = v.profile_for(CATALOGUE, **terms)
         adapter.model.start(profile)
         recording = Recording(record=recorded.append, sentence=sentence)
-        return Bus(adapter, profile, oracle, recording)
+        return BusUnderTest(adapter, profile, oracle, recording)
 
     return made
 

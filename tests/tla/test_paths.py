@@ -11,7 +11,7 @@ from busproof.history.records import Oracle
 from busproof.judging.driver import Recording
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.spec import load as load_catalogue
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.paths_of_specs import follow
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.paths import Path_, Suite, covering, load_suites, write_suites
@@ -43,11 +43,11 @@ def suite() -> Suite:
     return covering(graph, "tiny", "0", Setting(edges=4))
 
 
-def bus(adapter: object, partitions: int = 4) -> Bus:
+def bus(adapter: object, partitions: int = 4) -> BusUnderTest:
     profile = profile_for(load_catalogue(), partitions=partitions)
     adapter.start(profile)
     recording = Recording(record=lambda _: None, sentence=lambda rule: rule)
-    return Bus(adapter, profile, Oracle.STRICT, recording)
+    return BusUnderTest(adapter, profile, Oracle.STRICT, recording)
 
 
 def test_every_class_of_step_is_on_a_path(suite: Suite) -> None:

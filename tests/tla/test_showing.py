@@ -12,7 +12,7 @@ from busproof.history.render.gherkin import ASKS, VERDICT
 from busproof.judging.driver import Recording
 from busproof.judging.scenario_outcome import NotConforming
 from busproof.spec import load as load_catalogue
-from busproof.steps.bus import Bus
+from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.any_command import Asking
 from busproof.tla.manifest import Setting, load
 from busproof.tla.render import Exchange, gherkin, story
@@ -37,7 +37,7 @@ def ask(scenario: str, adapter: v.Adapter) -> Asking:
     profile = profile_for(load_catalogue(), partitions=2)
     adapter.start(profile)
     recording = Recording(record=lambda _: None, sentence=lambda rule: rule)
-    asking = Asking(Bus(adapter, profile, Oracle.STRICT, recording))
+    asking = Asking(BusUnderTest(adapter, profile, Oracle.STRICT, recording))
     for line in scenario.splitlines()[1:]:
         _, _, sentence = line.strip().partition(" ")
         if match := re.fullmatch(ASKS, sentence):

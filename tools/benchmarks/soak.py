@@ -34,7 +34,7 @@ MOST_SLOPE: Final = 1.0
 DEAD: Final = "/$deadletterqueue"
 
 
-class Client(MessagingHandler):
+class SoakClient(MessagingHandler):
     """A client that sends one message for each that it accepts."""
 
     def __init__(self, soak: "Soak", number: int) -> None:
@@ -116,7 +116,7 @@ class Soak(Handler):
         self.cut = 0
         """Number of connections that a client has cut."""
         self.began = time.monotonic()
-        self.clients = [Client(self, number) for number in range(CLIENTS)]
+        self.clients = [SoakClient(self, number) for number in range(CLIENTS)]
         self.looks: list[tuple[float, float]] = []
 
     @property

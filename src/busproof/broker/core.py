@@ -17,7 +17,7 @@ from busproof.broker.amqp.refusals import (
     too_much_added_by_all,
 )
 from busproof.broker.amqp.turns import Rota
-from busproof.broker.auth.tokens import Key, Keys
+from busproof.broker.auth.tokens import AccessPolicies, AccessPolicy
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.copies import Copies
@@ -30,7 +30,7 @@ from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.observability.event_log import Journal, Silent
 from busproof.broker.observability.message_counts import Tallies, records_of
 from busproof.broker.payloads import Contents
-from busproof.broker.roles import Client, Saving, Waiter
+from busproof.broker.roles import ConnectedClient, Saving, Waiter
 from busproof.broker.stirred import Place, Stirred
 from busproof.broker.transactional_settlement import Stage
 from busproof.errors import UsageError
@@ -67,7 +67,7 @@ class Hub:
     _now_ms = 0
     """The result of the last `now_ms`."""
 
-    def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
+    def __init__(self, bus: Bus, keys: AccessPolicies, limits: Limits = ALL_DEFAULT) -> None:
         self.bus = bus
         self.limits = limits
         self.budget = Budget(limits.held, limits.held_by_all)
@@ -91,10 +91,10 @@ class Hub:
         """Number of connections since the start."""
         self.identifies = True
         """Whether a message without a MessageId gets one before the bus decides (KEY-13)."""
-        self.connections: set[Client] = set()
-        self.strangers: dict[Client, None] = {}
+        self.connections: set[ConnectedClient] = set()
+        self.strangers: dict[ConnectedClient, None] = {}
         """The connections whose clients have not proved who they are, the oldest first."""
-        self.owners: dict[str, Client] = {}
+        self.owners: dict[str, ConnectedClient] = {}
         """For each open transaction, the client that began it."""
         self.statuses = Statuses()
         self.descriptions = Descriptions()
@@ -135,7 +135,7 @@ class Hub:
         stranger.abort()
         return True
 
-    def forget_client(self, client: Client) -> None:
+    def forget_client(self, client: ConnectedClient) -> None:
         """Stop counting a client."""
         self.connections.discard(client)
         self.strangers.pop(client, None)
@@ -161,7 +161,7 @@ class Hub:
         if self.saver is not None:
             self.saver.begin(bus)
 
-    def renew_keys(self, rules: Iterable[Key]) -> None:
+    def renew_keys(self, rules: Iterable[AccessPolicy]) -> None:
         """Replace the keys, and end the links whose claims rest on removed keys."""
         renewed = tuple(rules)
         self.keys.renew(renewed)

@@ -210,7 +210,7 @@ class Embedded:
     async def _serve(self) -> None:
         from busproof.broker.admin.access import Control
         from busproof.broker.admin.endpoint import Administration  # needs the extra
-        from busproof.broker.auth.tokens import Keys
+        from busproof.broker.auth.tokens import AccessPolicies
         from busproof.broker.http_port import serve_http
         from busproof.broker.limits import Limits
         from busproof.broker.observability.event_log import Logged
@@ -232,7 +232,7 @@ class Embedded:
             answering.append(Administration(hub, LOG.warning, everybody, everybody))
             return serve_http(hub, answering[0])
 
-        keys, places = Keys(self._configuration.keys), Places(HOST, 0, 0)
+        keys, places = AccessPolicies(self._configuration.keys), Places(HOST, 0, 0)
         broker = await start_broker(configured(), keys, places, http, limits)
         for warning in self._configuration.warnings:
             LOG.warning("%s", warning)

@@ -6,7 +6,7 @@ from typing import Protocol
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.bus import Bus
 
-__all__ = ["Client", "Saving", "Waiter"]
+__all__ = ["ConnectedClient", "Saving", "Waiter"]
 
 
 class Waiter(Protocol):
@@ -20,7 +20,7 @@ class Waiter(Protocol):
         """Take what is available; return whether to continue waiting."""
 
 
-class Client(Protocol):
+class ConnectedClient(Protocol):
     """A connected client."""
 
     @property

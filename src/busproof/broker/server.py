@@ -13,7 +13,7 @@ from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.routing import attach
 from busproof.broker.amqp.websocket import WebSocket
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration, Created
 from busproof.broker.core import Hub
@@ -234,7 +234,7 @@ class Broker:
 
 async def start_broker(
     bus: Bus,
-    keys: Keys,
+    keys: AccessPolicies,
     places: Places,
     http: Callable[[Hub], Callable[..., Any]],
     limits: Limits = ALL_DEFAULT,

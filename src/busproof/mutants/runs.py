@@ -236,14 +236,14 @@ class Observed(Protocol):
         """The partition that an observer inside the bus saw."""
 
 
-class Bus(Protocol):
+class Executor(Protocol):
     """A bus that executes one command after another."""
 
     def do(self, command: v.Command, connection: str) -> Observed:
         """Execute one command over the named connection."""
 
 
-def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
+def play(adapter: Executor, run: Iterable[Request]) -> Iterator[v.Event]:
     """Execute the requests in order, and yield their outcomes."""
     known = Known()
     for request in run:

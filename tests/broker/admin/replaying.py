@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from busproof.broker.admin.endpoint import Administration
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.http_requests import Answer, Request
@@ -36,7 +36,7 @@ def differences(session: Sequence[Observation]) -> dict[str, list[str]]:
 
     async def replay() -> None:
         configuration = Configuration(tier=session[0].tier)
-        hub = Hub(bus_for(configuration), Keys(configuration.keys))
+        hub = Hub(bus_for(configuration), AccessPolicies(configuration.keys))
         answer = Administration(hub, lambda _: None).answer
         for exchange in session:
             found[exchange.id] = differences_of(exchange, answer)

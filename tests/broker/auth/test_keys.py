@@ -8,7 +8,7 @@ from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.auth import policies, tokens
 from busproof.broker.auth.cbs import Claims
 from busproof.broker.auth.policies import read_rules
-from busproof.broker.auth.tokens import Claim, Key, Keys, TokenError
+from busproof.broker.auth.tokens import AccessPolicies, AccessPolicy, Claim, TokenError
 from busproof.errors import UsageError
 
 from .. import raw
@@ -16,7 +16,7 @@ from .. import raw
 NOW = 1_000_000.0
 LONG = 4_000_000_000
 SEND, LISTEN = frozenset({"Send"}), frozenset({"Listen"})
-RULE = Key("rule", "first", SEND, "second")
+RULE = AccessPolicy("rule", "first", SEND, "second")
 
 RULES = """[
   // the one that administers
@@ -26,7 +26,7 @@ RULES = """[
 ]"""
 
 
-def proved(keys: Keys, key: str, name: str = "rule", resource: str = "sb://h/q") -> Claim:
+def proved(keys: AccessPolicies, key: str, name: str = "rule", resource: str = "sb://h/q") -> Claim:
     said = raw.signature(resource, LONG, key)
     quoted = raw.quote_plus(resource)
     text = f"sr={quoted}&sig={raw.quote_plus(said)}&se={LONG}&skn={name}"
@@ -34,7 +34,7 @@ def proved(keys: Keys, key: str, name: str = "rule", resource: str = "sb://h/q")
 
 
 def test_either_key_of_a_rule_proves_the_same() -> None:
-    keys = Keys([RULE])
+    keys = AccessPolicies([RULE])
     for key in ("first", "second"):
         assert SEND == proved(keys, key).rights
         assert SEND == keys.login("rule", key).rights
@@ -46,7 +46,7 @@ def test_either_key_of_a_rule_proves_the_same() -> None:
 
 
 def test_a_claim_is_for_its_path_and_all_beneath_it_until_it_ends() -> None:
-    claim = proved(Keys([RULE]), "first")
+    claim = proved(AccessPolicies([RULE]), "first")
     for path, now in (("q", NOW), ("q/$deadletterqueue", NOW), ("q/$management", LONG - 1)):
         assert claim.grants("Send", path, now)
     for right, path, now in (("Listen", "q", NOW), ("Send", "q2", NOW), ("Send", "q", LONG)):
@@ -66,37 +66,37 @@ def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
         patch.setattr(tokens.hmac, "compare_digest", compare)
         for name in ("rule", "none"):
             with pytest.raises(TokenError) as raised:
-                proved(Keys([Key("rule", "first")]), "wrong", name)
+                proved(AccessPolicies([AccessPolicy("rule", "first")]), "wrong", name)
             said.append(str(raised.value).replace(repr(name), "NAME"))
             assert 1 == len(compared)
             compared.clear()
-        proved(Keys([RULE]), "first")
+        proved(AccessPolicies([RULE]), "first")
         assert 2 == len(compared)
     assert said[0] == said[1]
 
 
 def test_a_changed_key_ends_what_was_proved_by_it() -> None:
     """The other key's claims stay, with the rights that the rule has now."""
-    keys = Keys([RULE])
+    keys = AccessPolicies([RULE])
     first, second = proved(keys, "first"), proved(keys, "second")
-    keys.renew([Key("rule", "third", LISTEN, "second")])
+    keys.renew([AccessPolicy("rule", "third", LISTEN, "second")])
     assert keys.renewed(first) is None
     renewed = keys.renewed(second)
     assert renewed is not None
     assert (LISTEN, second.until, second.path) == (renewed.rights, renewed.until, renewed.path)
     with pytest.raises(TokenError, match="invalid signature"):
         proved(keys, "first")
-    keys.renew([Key("other", "second")])
+    keys.renew([AccessPolicy("other", "second")])
     assert keys.renewed(second) is None
 
 
 def test_a_token_may_have_to_name_this_broker() -> None:
-    named = Keys([RULE], ["Bus.example", "localhost"])
+    named = AccessPolicies([RULE], ["Bus.example", "localhost"])
     assert "q" == proved(named, "first", resource="amqps://BUS.example:5671/q").path
     for resource in ("sb://other.example/q", "q"):
         with pytest.raises(TokenError, match=r"it is for the host '.*', this is bus\.example or"):
             proved(named, "first", resource=resource)
-        assert "q" == proved(Keys([RULE]), "first", resource=resource).path
+        assert "q" == proved(AccessPolicies([RULE]), "first", resource=resource).path
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_a_token_may_have_to_name_this_broker() -> None:
 )
 def test_malformed_token_is_refused_with_its_reason(text: str, said: str) -> None:
     with pytest.raises(TokenError, match=said):
-        Keys([RULE]).claim(text, "q", NOW)
+        AccessPolicies([RULE]).claim(text, "q", NOW)
 
 
 def test_an_audience_that_is_no_address_proves_nothing() -> None:
-    keys = Keys([RULE])
+    keys = AccessPolicies([RULE])
     text = raw.token("sb://h/q", "rule", "first")
     assert "q" == keys.claim(text, "sb://h/q", NOW).path
     with pytest.raises(TokenError, match="is not an address"):
@@ -149,7 +149,7 @@ def test_a_client_has_so_many_claims_and_no_more() -> None:
 
 
 def test_no_key_is_printed() -> None:
-    keys = Keys([RULE])
+    keys = AccessPolicies([RULE])
     claim = proved(keys, "second")
     for each in (RULE, claim, keys, [claim]):
         assert not {"first", "second"} & set(repr(each).replace("'", " ").replace(",", " ").split())

@@ -13,7 +13,7 @@ from proton.utils import LinkDetached
 from work import PATIENCE, until
 
 from busproof.broker.auth import cbs
-from busproof.broker.auth.tokens import Key
+from busproof.broker.auth.tokens import AccessPolicy
 from busproof.vocabulary.commands import CreateQueue
 
 from .. import raw
@@ -80,7 +80,11 @@ def test_a_token_for_an_entity_that_is_not_there_is_refused() -> None:
 @pytest.mark.slow
 def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
     """What is forged, for another entity, expired or no signature is refused with 401."""
-    rules = (Key("root", "r"), Key("ears", "e", LISTEN), Key("mouth", "m", SEND))
+    rules = (
+        AccessPolicy("root", "r"),
+        AccessPolicy("ears", "e", LISTEN),
+        AccessPolicy("mouth", "m", SEND),
+    )
     with inside(CreateQueue(queue="q"), CreateQueue(queue="r")) as served:
         served.hub.loop.call_soon_threadsafe(served.hub.renew_keys, rules)
         with raw.anonymous(served.broker.port) as connection:

@@ -12,7 +12,7 @@ from work import PATIENCE, TURN, check, watch_loop
 from busproof import vocabulary as v
 from busproof.broker.amqp.framing import AMQP_HEADER, MOST_VALUES, Frames
 from busproof.broker.amqp.numbering import Numbering
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.core import Hub
 from busproof.broker.server import bus_for
 
@@ -77,7 +77,7 @@ def exchange(*said: bytes, code: int) -> tuple[float, bytes]:
     configuration = make_configuration(QUEUE, tier=v.Tier.PREMIUM)
 
     async def run() -> bytes:
-        hub = Hub(bus_for(configuration), Keys(configuration.keys))
+        hub = Hub(bus_for(configuration), AccessPolicies(configuration.keys))
         connection, wire = f.speaking(hub, 1, f.attach("a", 0, sends="q"))
         await asyncio.sleep(0.1)
         before = len(wire.said)

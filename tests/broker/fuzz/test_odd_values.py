@@ -10,7 +10,7 @@ from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import Handshake
 from busproof.broker.amqp.messages import parse
 from busproof.broker.amqp.unreadable import decode_completely
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.configuration.durations import microseconds_in
 from busproof.broker.configuration.emulator import Configuration
 
@@ -49,7 +49,7 @@ def test_a_login_by_a_number_is_refused() -> None:
     said = b"\xa3\x05PLAIN\x80" + HUGE.to_bytes(8, "big")
     init = b"\x00\x53\x41\xc0" + bytes([len(said) + 1, 2]) + said
     written: list[bytes] = []
-    handshake = Handshake(Keys(Configuration().keys), written.append)
+    handshake = Handshake(AccessPolicies(Configuration().keys), written.append)
     assert handshake.feed(raw.SASL) == b""
     assert not handshake.failed
     handshake.feed((len(init) + 8).to_bytes(4, "big") + b"\x02\x01\x00\x00" + init)

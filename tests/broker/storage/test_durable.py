@@ -18,7 +18,7 @@ from proton.utils import BlockingConnection
 from work import PATIENCE, until
 
 from busproof import vocabulary as v
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
@@ -245,7 +245,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
         keeping = Keeping(tmp_path / "store")
         made = Bus(v.profile_for(load()))
         made.ask(v.CreateQueue(queue="q"), "c")
-        hub = Hub(keeping.bus(Configuration(), lambda: made, {}), Keys(()))
+        hub = Hub(keeping.bus(Configuration(), lambda: made, {}), AccessPolicies(()))
         saver = keeping.attach(hub, lambda: None)
         if first:
             hub.say_status("q", "Disabled")

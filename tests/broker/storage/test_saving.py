@@ -9,7 +9,7 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.broker.amqp.refusals import Refusal
-from busproof.broker.auth.tokens import Keys
+from busproof.broker.auth.tokens import AccessPolicies
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
@@ -32,7 +32,7 @@ def on(folder: Path, tried: Tried, *, synced: bool = False) -> Keeping:
         keeping = Keeping(folder, synced=synced)
         bus = Bus(v.profile_for(load()))
         bus.ask(v.CreateQueue(queue="q"), "c")
-        hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), Keys(()))
+        hub = Hub(keeping.bus(Configuration(), lambda: bus, {}), AccessPolicies(()))
         saver = keeping.attach(hub, lambda: None)
         try:
             await tried(hub, saver)

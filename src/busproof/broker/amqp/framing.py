@@ -29,7 +29,7 @@ from busproof.broker.amqp.refusals import (
     too_many_values,
 )
 from busproof.broker.amqp.windows import OPEN, clamp_numbers
-from busproof.broker.auth.tokens import Claim, Keys, TokenError
+from busproof.broker.auth.tokens import AccessPolicies, Claim, TokenError
 
 __all__ = [
     "AMQP_HEADER",
@@ -90,7 +90,7 @@ class Handshake:
         send: writes bytes to the client.
     """
 
-    def __init__(self, keys: Keys, send: Callable[[bytes], None]) -> None:
+    def __init__(self, keys: AccessPolicies, send: Callable[[bytes], None]) -> None:
         self._keys = keys
         self._send = send
         self._received = b""

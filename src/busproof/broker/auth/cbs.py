@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from busproof.broker.amqp.refusals import Refusal
-from busproof.broker.auth.tokens import Claim, Keys
+from busproof.broker.auth.tokens import AccessPolicies, Claim
 from busproof.broker.core import Hub
 
 __all__ = ["TIME_TO_CLAIM", "Claims", "Proving"]
@@ -132,7 +132,7 @@ class Proving:
         self._claims.add(claim)
         self._wait(self._claims.time_left(), self._look)
 
-    def renew(self, keys: Keys) -> None:
+    def renew(self, keys: AccessPolicies) -> None:
         """Apply new keys: drop the claims whose keys were removed."""
         if len(self._claims):
             self._claims.keep(keys.renewed)

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from busproof.broker.auth.tokens import RIGHTS, Key
+from busproof.broker.auth.tokens import RIGHTS, AccessPolicy
 from busproof.broker.configuration.jsonc import Value, parse, read
 from busproof.errors import UsageError
 
@@ -22,7 +22,7 @@ __all__ = [
     "rules_in",
 ]
 
-DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
+DEFAULT_KEYS: Final = (AccessPolicy("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
 """The well-known key in the connection string of Microsoft's emulator."""
 
 ENVIRONMENT: Final = "env:"
@@ -31,7 +31,7 @@ LONGEST_SECRET: Final = 256
 """Maximum length of a key, in characters; the service's keys have 44."""
 
 
-def is_public(rules: tuple[Key, ...]) -> bool:
+def is_public(rules: tuple[AccessPolicy, ...]) -> bool:
     """Return whether one of the keys is the emulator's, which is publicly known."""
     known = {secret for rule in DEFAULT_KEYS for secret in rule.secrets}
     return any(secret in known for rule in rules for secret in rule.secrets)
@@ -44,7 +44,7 @@ def is_exposed(source: str) -> bool:
     return bool(Path(source).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
-def read_rules(source: str) -> tuple[Key, ...]:
+def read_rules(source: str) -> tuple[AccessPolicy, ...]:
     """Read the policies in a file, or in an environment variable, given as `env:NAME`.
 
     Raises:
@@ -76,7 +76,7 @@ def read_secret(source: str) -> str:
     return word
 
 
-def rules_in(value: Value) -> tuple[Key, ...]:
+def rules_in(value: Value) -> tuple[AccessPolicy, ...]:
     """Return the policies in an array.
 
     Raises:
@@ -92,7 +92,7 @@ def rules_in(value: Value) -> tuple[Key, ...]:
     return rules
 
 
-def _rule(value: Value) -> Key:
+def _rule(value: Value) -> AccessPolicy:
     fields = value.fields(FIELDS)
     for name in ("KeyName", "PrimaryKey"):
         if name not in fields:
@@ -101,7 +101,7 @@ def _rule(value: Value) -> Key:
     if "Rights" in fields:
         rights = frozenset(right.one_of(RIGHTS) for right in fields["Rights"].items())
     second = fields.get("SecondaryKey")
-    return Key(
+    return AccessPolicy(
         fields["KeyName"].text(),
         _secret(fields["PrimaryKey"]),
         rights,

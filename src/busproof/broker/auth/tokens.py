@@ -11,7 +11,16 @@ from urllib.parse import SplitResult, parse_qsl, unquote_plus, urlsplit
 
 import attrs
 
-__all__ = ["MANAGEMENT", "RIGHTS", "Claim", "Key", "Keys", "TokenError", "path_of", "sign"]
+__all__ = [
+    "MANAGEMENT",
+    "RIGHTS",
+    "AccessPolicies",
+    "AccessPolicy",
+    "Claim",
+    "TokenError",
+    "path_of",
+    "sign",
+]
 
 RIGHTS: Final = ("Manage", "Send", "Listen")
 PREFIX: Final = "SharedAccessSignature "
@@ -28,7 +37,7 @@ class TokenError(Exception):
 
 
 @attrs.frozen
-class Key:
+class AccessPolicy:
     """A shared access policy of the namespace: its name, keys and rights.
 
     Its `repr` does not show the keys.
@@ -45,7 +54,7 @@ class Key:
         return (self.key,) if self.secondary is None else (self.key, self.secondary)
 
 
-NOBODY: Final = Key("", secrets.token_hex(32), frozenset())
+NOBODY: Final = AccessPolicy("", secrets.token_hex(32), frozenset())
 """A policy to check unknown names against, so that they take as long as known ones."""
 
 
@@ -68,7 +77,7 @@ class Claim:
         return now < self.until and beneath and (right in self.rights or "Manage" in self.rights)
 
 
-class Keys:
+class AccessPolicies:
     """The policies of a namespace, which can be replaced at any time.
 
     Args:
@@ -76,11 +85,11 @@ class Keys:
         audience: the hosts that a token may name; empty for any.
     """
 
-    def __init__(self, rules: Iterable[Key], audience: Iterable[str] = ()) -> None:
+    def __init__(self, rules: Iterable[AccessPolicy], audience: Iterable[str] = ()) -> None:
         self._by_name = {rule.name: rule for rule in rules}
         self._audience = frozenset(host.lower() for host in audience)
 
-    def renew(self, rules: Iterable[Key]) -> None:
+    def renew(self, rules: Iterable[AccessPolicy]) -> None:
         """Replace the policies; claims that rest on removed keys become invalid."""
         self._by_name = {rule.name: rule for rule in rules}
 

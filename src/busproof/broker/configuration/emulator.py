@@ -14,7 +14,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.broker.auth.policies import DEFAULT_KEYS, rules_in
-from busproof.broker.auth.tokens import Key
+from busproof.broker.auth.tokens import AccessPolicy
 from busproof.broker.configuration.durations import for_ever
 from busproof.broker.configuration.jsonc import Value, read
 from busproof.broker.configuration.subscription_rules import action_in, filter_in, read_rule
@@ -96,7 +96,7 @@ class Configuration:
     namespace_partitions: int = 1
     messaging_units: int | None = None
     readings: dict[str, str] = attrs.field(factory=dict)
-    keys: tuple[Key, ...] = DEFAULT_KEYS
+    keys: tuple[AccessPolicy, ...] = DEFAULT_KEYS
     created: list[Created] = attrs.field(factory=list)
     places: dict[Created, str] = attrs.field(factory=dict)
     warnings: list[str] = attrs.field(factory=list)

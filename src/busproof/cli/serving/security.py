@@ -12,7 +12,7 @@ from busproof.errors import UsageError
 if TYPE_CHECKING:
     from busproof.broker.admin.access import Control
     from busproof.broker.auth.certificates import Certificate
-    from busproof.broker.auth.tokens import Key
+    from busproof.broker.auth.tokens import AccessPolicy
     from busproof.broker.configuration.emulator import Configuration
     from busproof.broker.core import Hub
     from busproof.broker.server import Places
@@ -35,18 +35,18 @@ class Protection:
     """
 
     def __init__(self, args: Options, configuration: "Configuration") -> None:
-        from busproof.broker.auth.tokens import Keys  # needs what serving needs
+        from busproof.broker.auth.tokens import AccessPolicies  # needs what serving needs
 
         self._args = args
         self._certificates: list[tuple[Certificate, ssl.SSLContext]] = []
-        self.rules: tuple[Key, ...] = self._rules() if args.keys else configuration.keys
-        self.keys = Keys(self.rules, args.audience)
+        self.rules: tuple[AccessPolicy, ...] = self._rules() if args.keys else configuration.keys
+        self.keys = AccessPolicies(self.rules, args.audience)
         self._check_reach()
         self.control: Control = self._control()
         self.metrics: Control = self._metrics()
         self.places: Places = self._places()
 
-    def _rules(self) -> "tuple[Key, ...]":
+    def _rules(self) -> "tuple[AccessPolicy, ...]":
         from busproof.broker.auth.policies import read_rules
 
         return read_rules(self._args.keys)
@@ -215,7 +215,7 @@ class Protection:
             f"SharedAccessKeyName={rule.name};SharedAccessKey={key};{end}"
         )
 
-    def _is_public_key(self, rule: "Key") -> bool:
+    def _is_public_key(self, rule: "AccessPolicy") -> bool:
         from busproof.broker.auth.policies import DEFAULT_KEYS
 
         return rule.key == DEFAULT_KEYS[0].key
