@@ -82,10 +82,10 @@ format: dev ## let ruff format and mend what it can
 	$(DEV)/bin/ruff format $(RUFF_FILES)
 
 nightly: dev ## run at full size what is missing or out of date (PART=… for one part)
-	@$(DEV)/bin/python tools/nightly.py $(PART)
+	@$(DEV)/bin/doit --file tools/nightly.py --dir . run $(PART)
 
-nightly-status: dev ## print what is known of each part of the nightly checks
-	@$(DEV)/bin/python tools/nightly.py --status
+nightly-status: dev ## list the steps of the nightly checks: R has to run, U is up to date
+	@$(DEV)/bin/doit --file tools/nightly.py --dir . list --all --status $(PART)
 
 modelcheck: dev ## let TLC check the specs that changed, and the model against their graphs
 	$(DEV)/bin/busproof modelcheck $(SINCE); code=$$?; \

@@ -38,8 +38,8 @@ The branches of the model are measured without the tests on random runs, which c
 ## Nightly, in parts
 
 `make nightly PART=audit` runs a part at full size (`BUSPROOF_SIZE=full`).
-A part that was interrupted goes on where it was, and `make nightly` alone runs what is missing, failed, or older than the files it depends on.
-Results with their figures are kept in `reports/nightly/PART.json`; `make nightly-status` prints them.
+Each part is a task of [doit](https://pydoit.org): what has passed is not run again until its command or a file that it depends on changes (`PART='--always-execute audit'` does it again), so `make nightly` alone runs what is missing, failed or out of date.
+What a step prints is kept in `reports/nightly/`; `make nightly-status` lists the steps with what is due.
 A change needs the parts that it touches, not the whole night.
 
 {nightly}
