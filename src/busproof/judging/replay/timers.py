@@ -61,6 +61,8 @@ TO_DEAD_LETTERS: Final = (DEAD, "expiry.end", "locks.end")
 """Rules of timers after which a message may become a dead letter."""
 LEAVING: Final = (HOP, TOO, AGAIN, DEAD)
 """Rules of timers after which a message is not where it was."""
+MANY_UNDONE: Final = 100
+"""How many timers whose step was undone may stay among the others."""
 TimerKey = tuple[int, str, Any]
 
 
@@ -157,10 +159,16 @@ class LooseTimers(Timers):
         thing.entity.namespace.journal.log.append((self.unset, None, (key, self.serial)))
 
     def unset(self, timer: tuple[TimerKey, int]) -> None:
-        """Drop a timer whose step was undone, once it is met."""
+        """Drop a timer whose step was undone, once it is met or there are many of them."""
         key, serial = timer
         self.present.discard(key)
         self.undone.add(serial)
+        # A search that goes back and forth would leave thousands, which every look at all timers
+        # passes. What could set one of them again was undone before.
+        if len(self.undone) > MANY_UNDONE and 2 * len(self.undone) > len(self.heap):
+            self.heap = [one for one in self.heap if one[3] not in self.undone]
+            heapify(self.heap)
+            self.undone.clear()
 
     def restore(self, timer: Timer) -> None:
         """Set a timer again after its effect was undone."""
