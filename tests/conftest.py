@@ -1,6 +1,7 @@
 """How tests are spread over processes, and what becomes of those whose programs are missing."""
 
 import gc
+import importlib
 import os
 import signal
 from collections.abc import Iterator
@@ -63,6 +64,14 @@ LONGEST = (
     "tests/exploration/test_generating.py",
 )
 """Tests of many seconds each, which begin first, so that none is left when all others are done."""
+
+BUDGETS = {
+    "busproof.judging.linearization.message_subhistories": ("STEPS_AT_LEAST", "STEPS_AN_EVENT"),
+    "busproof.judging.linearization.overlap": ("STEPS_AT_LEAST", "STEPS_AN_EVENT"),
+    "busproof.judging.replay.explanation": ("PROPER", "PROPER_AT_LEAST"),
+    "busproof.judging.replay.search": ("STEPS_AT_LEAST", "STEPS_AN_EVENT"),
+}
+"""The judge's budgets, in steps."""
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 NEW_OBJECTS = 50_000
@@ -165,6 +174,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not run")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the gate, let the judge give up after a fifth of its steps.
+
+    Random histories of conforming buses would otherwise take most of the tests' time, and spend it
+    on the few of them that end without a verdict. What accuses any of them wrongly does so sooner.
+    """
+    for module, names in () if FULL else BUDGETS.items():
+        for name in names:
+            budget = getattr(importlib.import_module(module), name)
+            monkeypatch.setattr(f"{module}.{name}", budget // 5)
 
 
 @pytest.fixture(scope="session")

@@ -136,6 +136,7 @@ def test_a_failure_that_does_not_repeat_is_reported_as_flaky(tmp_path) -> None:
     assert rule.cause.endswith("flaky: 0 of 3 replays broke it again")
 
 
+@pytest.mark.usefixtures("impatient")
 def test_answers_that_never_come_end_nothing() -> None:
     """And are no violation."""
 
@@ -149,6 +150,7 @@ def test_answers_that_never_come_end_nothing() -> None:
     assert max(len(each) for each in found.sequences) > 30
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_hostile_model_is_never_accused() -> None:
     """Nor is Hypothesis confused by answers that differ each time."""
     found = explored(ModelAdapter(policy="hostile", seed=1), seed=1, sequences=20)

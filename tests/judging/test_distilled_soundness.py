@@ -18,6 +18,8 @@ from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
 from busproof.steps.distilled import DistilledSequence, distilled_sequences
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 SEEDS = range(10 if FULL else 1)
 EVERY = 1 if FULL else 4

@@ -8,6 +8,8 @@ from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.vocabulary.observability import observability_from
 
+pytestmark = pytest.mark.usefixtures("impatient")
+
 ONE_CLIENT = range(0, 60, 3)
 HEADER = cases.header()
 SEEN = observability_from(HEADER.clock, HEADER.slack, HEADER.capabilities)

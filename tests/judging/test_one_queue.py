@@ -184,6 +184,7 @@ class Client:
         return v.BeginTransaction(transaction=self.transaction)
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_bus_is_not_accused_of_what_it_does_with_one_queue(shard: int) -> None:

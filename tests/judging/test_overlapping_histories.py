@@ -82,6 +82,7 @@ def choice(seed: int) -> tuple[str, int, int | None]:
     return policy, random.choice((1, 2, 4, 16)), random.choice((None, None, 1, 2))
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
@@ -115,6 +116,7 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
         assert undecided[policy] <= max(one_history, share * judgements[policy]), policy
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.slow
 def test_histories_of_full_queues_are_never_accused() -> None:
     """Of few partitions, which are soon full, in an edition that says how large they are."""

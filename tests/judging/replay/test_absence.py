@@ -138,6 +138,7 @@ class Player:
                     self._do(v.ReceiveDeferred(queue=queue, sequence_numbers=(number,)))
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("partitions", [True, False])
 @pytest.mark.parametrize("play", [Player.play_plainly, Player.play_with_names])

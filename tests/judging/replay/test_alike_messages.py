@@ -27,6 +27,7 @@ def accused(recorder: Recorder, oracle: Oracle) -> tuple[v.RuleId, ...]:
     return () if violation is None else violation.rules
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.slow
 @pytest.mark.parametrize("oracle", Oracle)
 @pytest.mark.parametrize("partitions", [2, 4, 16])
