@@ -2,22 +2,26 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 import attrs
 
 __all__ = [
     "Choice",
     "Moves",
+    "Options",
     "Place",
     "Placing",
     "Script",
+    "Subsets",
     "choices_that_matter",
     "next_script",
     "other_scripts",
     "script_of",
 ]
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Tag = Hashable
 """What a choice may matter to: `None` for everything, otherwise see `relevance`."""
 
@@ -36,6 +40,41 @@ Script = Sequence[Place]
 """Positions to take again, in the order of the choices."""
 
 
+class Options(Protocol[T_co]):
+    """The candidates of a choice."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def __getitem__(self, place: int, /) -> T_co:
+        """Return the candidate at a place."""
+
+
+@attrs.frozen(eq=False)
+class Subsets(Generic[T]):
+    """Some of the subsets of a few items, each made when it is asked for.
+
+    Of a hundred messages that become due at once there are three hundred ways of what has happened,
+    and mostly the first one is right.
+
+    Attributes:
+        items: the items.
+        masks: the subsets, as numbers whose bits say which items they have.
+    """
+
+    items: Sequence[T]
+    masks: Sequence[int]
+
+    def __len__(self) -> int:
+        """Return how many subsets there are."""
+        return len(self.masks)
+
+    def __getitem__(self, place: int) -> tuple[T, ...]:
+        """Return the subset at a place, with its items in their order."""
+        mask = self.masks[place]
+        return tuple(item for at, item in enumerate(self.items) if mask >> at & 1)
+
+
 @attrs.frozen(eq=False)
 class Moves:
     """The tag of a choice of the timers that have fired, each by its serial number.
@@ -47,7 +86,7 @@ class Moves:
     """
 
     path: str | None
-    candidates: Sequence[tuple[int, ...]]
+    candidates: Options[tuple[int, ...]]
     bodies: Mapping[int, str | None]
 
     def timers_about(self, bodies: frozenset[str]) -> frozenset[int]:
@@ -126,7 +165,7 @@ class Choice:
         if not self.is_partial or bodies is None or not isinstance(tag, Moves):
             return self.is_partial
         those = tag.timers_about(bodies)
-        tried = {frozenset(candidate) & those for candidate in tag.candidates}
+        tried = {frozenset(tag.candidates[at]) & those for at in range(len(tag.candidates))}
         return len(tried) < 1 << len(those)
 
     def _timers_at(self, tag: Moves, place: int) -> frozenset[int]:

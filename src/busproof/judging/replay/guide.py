@@ -22,7 +22,7 @@ from busproof import vocabulary as v
 from busproof.judging.coverage.notes import Noting
 from busproof.judging.liveness import Patience
 from busproof.judging.replay.bindings import Bindings
-from busproof.judging.replay.choices_made import Choice, Place, Placing, Script, index_of
+from busproof.judging.replay.choices_made import Choice, Options, Place, Placing, Script, index_of
 from busproof.judging.replay.evenness import Evenness
 from busproof.judging.replay.evidence import Evidence, base_path, key_of, views_of
 from busproof.judging.replay.stopped_clocks import StoppedClocks
@@ -275,7 +275,7 @@ class Guide(Noting):
         self._worked = {place: at for place, at in self._worked.items() if place[0] >= index}
 
     def take(
-        self, name: str, options: Sequence[T], tag: object = None, *, is_partial: bool = False
+        self, name: str, options: Options[T], tag: object = None, *, is_partial: bool = False
     ) -> T:
         """Take one of the candidates: the one in the script, or else the best.
 

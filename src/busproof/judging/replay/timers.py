@@ -8,7 +8,6 @@ that must have fired do, and of those that may have, a choice says which.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from heapq import heapify, heappop
 from itertools import islice
 from operator import attrgetter
@@ -17,7 +16,7 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.judging.floor import Floor
 from busproof.judging.liveness import Patience
-from busproof.judging.replay.choices_made import Moves
+from busproof.judging.replay.choices_made import Moves, Subsets
 from busproof.judging.replay.evidence import Evidence, base_path, key_that_orders, views_of
 from busproof.judging.replay.guide import Guide
 from busproof.model.choices import CONSIDERED
@@ -122,10 +121,6 @@ def way_from(path: str, namespace: Namespace) -> Iterator[str]:
 def is_on_the_way_to(path: str, timer: Timer, namespace: Namespace) -> bool:
     """Return whether what a timer moves may arrive at an entity."""
     return path in way_from(target_of(timer), namespace)
-
-
-def _fires_or_is(other: Timer, now: int, timer: Timer) -> bool:
-    return timer[0] <= now or timer is other
 
 
 class LooseTimers(Timers):
@@ -691,13 +686,11 @@ class Clock:
             if other is not thing
         )
 
-    def _with_earlier(
-        self, chosen: tuple[Timer, ...], nominal: tuple[Timer, ...]
-    ) -> tuple[Timer, ...]:
-        """Return timers, with those whose messages later answers show in front of theirs."""
-        if len(chosen) == len(nominal) or not chosen:
-            return chosen
-        arrivals = [self._place_on_arrival(timer) for timer in chosen]
+    def _earlier(self, ordered: Sequence[Timer], chosen: int, nominal: int) -> int:
+        """Return which timers move messages that later answers show in front of those chosen."""
+        if chosen.bit_count() == nominal.bit_count() or not chosen:
+            return 0
+        arrivals = [self._place_on_arrival(timer) for timer in Subsets(ordered, [chosen])[0]]
 
         def is_earlier(timer: Timer) -> bool:
             own = self._place_on_arrival(timer)
@@ -708,8 +701,10 @@ class Clock:
                 for other in arrivals
             )
 
-        earlier = [timer for timer in nominal if timer not in chosen and is_earlier(timer)]
-        return tuple(sorted((*chosen, *earlier), key=lambda timer: (timer[0], timer[3])))
+        others = nominal & ~chosen
+        return sum(
+            1 << at for at, timer in enumerate(ordered) if others >> at & 1 and is_earlier(timer)
+        )
 
     def _choose(self, event: v.Event, optional: Sequence[Timer]) -> tuple[Timer, ...]:
         """Return the optional timers that have fired."""
@@ -725,8 +720,8 @@ class Clock:
             path = timer[5].entity.path
             return body is not None and self._evidence.is_late(self._guide.index, path, body)
 
-        def those(fire: Callable[[Timer], bool]) -> tuple[Timer, ...]:
-            return tuple(timer for timer in ordered if fire(timer))
+        def those(fire: Callable[[Timer], bool]) -> int:
+            return sum(1 << at for at, timer in enumerate(ordered) if fire(timer))
 
         def is_missing(timer: Timer) -> bool:
             queue = getattr(event.command, "queue", "")
@@ -738,35 +733,31 @@ class Clock:
 
         queue = getattr(event.command, "queue", "")
         nominal = those(lambda timer: timer[0] <= now)
-        unseen = tuple(timer for timer in nominal if not is_missing(timer))
         called_for = those(is_called_for)
         sets = [
-            self._with_earlier(called_for, nominal),
+            called_for | self._earlier(ordered, called_for, nominal),
             called_for,
             those(lambda timer: timer[0] <= now and not is_late(timer)),
-            *((unseen,) if self._guide.finds_nothing else ()),
+            *((nominal & ~those(is_missing),) if self._guide.finds_nothing else ()),
             nominal,
             those(lambda timer: (timer[0] <= now) is not is_shown(timer)),
             those(lambda timer: timer[0] <= now or is_shown(timer)),
-            ordered,
-            (),
+            (1 << len(ordered)) - 1,
+            0,
         ]
-        sets += [ordered[:count] for count in range(1, len(ordered))]
+        sets += [(1 << count) - 1 for count in range(1, len(ordered))]
         if len(ordered) <= MOST_SUBSETS:
-            sets += [
-                tuple(timer for at, timer in enumerate(ordered) if bits >> at & 1)
-                for bits in range(1 << len(ordered))
-            ]
+            sets += range(1 << len(ordered))
         else:
-            for other in ordered:
-                sets.append(tuple(one for one in nominal if one is not other))
-                sets.append(those(partial(_fires_or_is, other, now)))
-        distinct = {tuple(timer[3] for timer in fired): fired for fired in sets}
+            for other in range(len(ordered)):
+                sets.append(nominal & ~(1 << other))
+                sets.append(nominal | 1 << other)
+        distinct = list(dict.fromkeys(sets))
         bodies = {
             timer[3]: getattr(getattr(timer[5], "message", None), "body", None) for timer in ordered
         }
-        tag = Moves(base_path(queue) if queue else None, tuple(distinct), bodies)
+        serials = Subsets([timer[3] for timer in ordered], distinct)
+        tag = Moves(base_path(queue) if queue else None, serials, bodies)
         is_partial = len(ordered) > MOST_SUBSETS
-        return self._guide.take(
-            "SCHEDULE-DELAY", list(distinct.values()), tag, is_partial=is_partial
-        )
+        options = Subsets(ordered, distinct)
+        return self._guide.take("SCHEDULE-DELAY", options, tag, is_partial=is_partial)
