@@ -144,7 +144,7 @@ def test_answers_that_never_come_end_nothing() -> None:
         lost = isinstance(command, v.Send | v.Receive) and asked % 5 == 0
         return v.Observed(v.Indeterminate()) if lost else observed
 
-    found = explored(Spoiled(ModelAdapter(), lose), sequences=20)
+    found = explored(Spoiled(ModelAdapter(), lose), sequences=10)
     assert [] == found.exploration.found
     assert [event for event in found.events if isinstance(event.outcome, v.Indeterminate)]
     assert max(len(each) for each in found.sequences) > 30
