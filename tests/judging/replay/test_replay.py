@@ -10,10 +10,12 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.judging.judge import Judge
-from busproof.judging.replay.choices_made import Choice, next_script
+from busproof.judging.replay.choices_made import Choice, Subsets, next_script
 from busproof.judging.replay.explanation import explain, explain_to_go_on, hasty_budget
 from busproof.judging.replay.relevance import Relevance
 from busproof.judging.replay.search import Ended, Search
+from busproof.judging.replay.timers import LooseTimers
+from busproof.model import RoundRobin, new_namespace, step
 from busproof.spec import load
 
 PROFILE: Final = v.profile_for(load())
@@ -211,3 +213,26 @@ def test_message_that_others_overtake_is_not_moved_behind_one_at_a_time() -> Non
     few, more, many = (steps_behind(count) for count in (10, 20, 40))
     assert more <= 3 * few
     assert many <= 3 * more
+
+
+def test_timers_of_undone_steps_do_not_pile_up() -> None:
+    """Those of steps that stay are kept among them."""
+    namespace = new_namespace(v.profile_for(load()))
+    namespace.timers = timers = LooseTimers()
+    choices = RoundRobin()
+    step(namespace, v.CreateQueue(queue="q"), "c1", choices)
+    mortal = v.Send(queue="q", message=v.Message(body="m", time_to_live=v.MICROSECONDS))
+    step(namespace, mortal, "c1", choices, keep=True)
+    kept = list(timers.heap)
+    assert kept
+    for _ in range(1_000):
+        mark = namespace.journal.mark()
+        step(namespace, mortal, "c1", choices, keep=True)
+        namespace.journal.undo(mark)
+    assert set(kept) <= set(timers.heap)
+    assert len(timers.heap) < 300
+
+
+def test_subsets_are_made_in_the_order_of_their_items() -> None:
+    subsets = Subsets("abc", [0b101, 0, 0b111])
+    assert [("a", "c"), (), ("a", "b", "c")] == [subsets[at] for at in range(len(subsets))]
