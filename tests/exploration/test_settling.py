@@ -1,11 +1,14 @@
 """What becomes of a failure: it is shrunk for the rule that it broke."""
 
+import pytest
+
 from busproof import vocabulary as v
 from busproof.adapters.faults import make
+from busproof.exploration import settling
 from busproof.exploration.machine import terms_of
 from busproof.exploration.settling import settle_failure
 from busproof.exploration.sizes import SIZES
-from busproof.history.records import Record
+from busproof.history.records import Record, Started
 from busproof.spec import load
 
 PROFILE = v.profile_for(load(), edition="cs-2020-12")
@@ -52,3 +55,16 @@ def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first(
     assert 6 == len(found.commands)
     kinds = [type(recorded.command) for recorded in found.commands]
     assert [v.CreateQueue, v.Send, v.Send, v.Receive, v.Receive, v.RenewLock] == kinds
+
+
+def test_failure_of_many_commands_is_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each replay of a full namespace takes seconds."""
+    monkeypatch.setattr(settling, "LONG", 6)
+    bus = make("locks-of-first-partition-renewed")
+    events = failure_of_renewals(bus)
+    records: list[Record] = []
+    found = settle_failure(
+        bus, terms_of(bus, PROFILE), SIZES["quick"], "FEAT-10", events, write=records.append
+    )
+    assert found.repeats
+    assert 1 == sum(isinstance(record, Started) for record in records)

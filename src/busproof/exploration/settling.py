@@ -25,6 +25,8 @@ __all__ = ["TIMES", "Found", "settle_failure"]
 
 TIMES: Final = 3
 """Replays of a shrunk failure, to see whether it repeats."""
+LONG: Final = 1_000
+"""Number of commands from which on a failure is replayed once: a full namespace takes minutes."""
 
 
 @attrs.frozen(kw_only=True)
@@ -33,12 +35,13 @@ class Found:
 
     rule: v.RuleId
     commands: tuple[RecordedCommand, ...]
+    times: int
     again: int
 
     @property
     def repeats(self) -> bool:
         """Whether every replay broke the rule."""
-        return self.again == TIMES
+        return self.again == self.times
 
 
 def settle_failure(
@@ -63,15 +66,16 @@ def settle_failure(
         judges: takes the judge of each recorded replay.
     """
     commands = _shrunk(adapter, terms, size, rule, events)
+    times = TIMES if len(commands) < LONG else 1
     again = 0
-    for time_ in range(1, TIMES + 1):
-        name = f"{rule}, broken by few commands ({time_} of {TIMES})"
+    for time_ in range(1, times + 1):
+        name = f"{rule}, broken by few commands ({time_} of {times})"
         write(Started(scenario=name, rules=(rule,), feature=AGAIN))
         trial = Trial(adapter, terms, rule, write)
         trial.judges = judges
         again += trial.breaks(commands)
         write(trial.ended)
-    return Found(rule=rule, commands=commands, again=again)
+    return Found(rule=rule, commands=commands, times=times, again=again)
 
 
 def _shrunk(
