@@ -72,7 +72,7 @@ Feature: Request limits
       Given a <kind> queue
       And a transaction
       When a message with PartitionKey "a" and a body larger than the tier takes is sent in the transaction
-      Then it, or the transaction's commit, is refused
+      Then it is refused, or the transaction's commit is refused
       When the transaction is committed, if it can be
       And everything is received and completed
       Then exactly 0 messages were received

@@ -463,7 +463,7 @@ Feature: Message locks
       And 31 seconds pass
       And another transaction is begun
       And the message kept is completed in the transaction
-      Then it, or the transaction's commit, is refused
+      Then it is refused, or the transaction's commit is refused
       When everything is received and completed
       Then exactly 1 message was received
 

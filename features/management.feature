@@ -136,8 +136,7 @@ Feature: Queue management
       And a message was dead-lettered
       And the queue was deleted
       When receivers turn to its dead letters
-      And a message is requested
-      Then it is refused because it is not found
+      Then a receive is refused because it is not found
 
     @MGMT-10
     Scenario: What was deleted cannot be used
@@ -614,8 +613,7 @@ Feature: Queue management
       Given a <kind> queue
       And 4 messages with PartitionKey "a" were sent
       When the queue is disabled
-      And up to 4 messages are requested at once
-      Then it is refused because the entity is disabled
+      Then a receive of several is refused because the entity is disabled
 
       Examples:
         | kind        |
@@ -627,8 +625,7 @@ Feature: Queue management
       Given a <kind> queue
       And 4 messages with PartitionKey "a" were sent
       When the queue is <status>
-      And a message is requested
-      Then it is refused because the entity is disabled
+      Then a receive is refused because the entity is disabled
       When the queue is active again
       And everything is received and completed
       Then exactly 4 messages were received

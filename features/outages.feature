@@ -367,8 +367,7 @@ Feature: State that an outage must not change
       And every partition is down for a while
       And a message with PartitionKey "a" is sent
       Then it is refused because the entity is disabled
-      When a message is requested
-      Then it is refused because the entity is disabled
+      Then a receive is refused because the entity is disabled
       When the queue is active again
       And everything is received and completed
       Then exactly 2 messages were received

@@ -169,7 +169,7 @@ Feature: Partitions, outages and front ends
       Given a partitioned queue
       And 12 messages <carried> were sent
       When up to 5 messages are received at once and kept
-      Then at least 1 and at most 5 of them came
+      Then at most 5 messages are kept
       When up to 5 messages are received at once and completed, to the end
       Then a receive finds nothing
 

@@ -24,8 +24,7 @@ Feature: Sessions
     Scenario Outline: Without a session nothing is received
       Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
-      When a message is received in no session
-      Then it is refused
+      Then a receive is refused
 
       Examples:
         | kind        |

@@ -429,8 +429,7 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: Sessions are required as before
       Given a partitioned queue that requires sessions
       When <update>
-      And a message is received in no session
-      Then it is refused
+      Then a receive is refused
 
       Examples:
         | update                                              |
@@ -532,8 +531,7 @@ Feature: Late effects, changed settings and refused requests
       When subscription "one" is disabled
       And the topic is updated to have a time to live of 200 seconds
       And receivers turn to subscription "one"
-      And a message is requested
-      Then it is refused because the entity is disabled
+      Then a receive is refused because the entity is disabled
       And it is described with a time to live of 300 seconds
       And it is described with locks of 30 seconds
       When subscription "one" is active again
@@ -581,8 +579,7 @@ Feature: Late effects, changed settings and refused requests
       And subscription "two" is disabled
       And subscription "two" is active again
       And receivers turn to subscription "one"
-      And a message is requested
-      Then it is refused because the entity is disabled
+      Then a receive is refused because the entity is disabled
       When senders turn to the topic
       And a message with PartitionKey "a" is sent
       Then it is accepted

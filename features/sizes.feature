@@ -149,7 +149,7 @@ Feature: Entity sizes
       And messages with PartitionKey "a" were sent until there was no room for their key
       And a transaction
       When a large message with PartitionKey "a" is sent in the transaction
-      Then it, or the transaction's commit, is refused because the quota is exceeded
+      Then it is refused because the quota is exceeded, or the transaction's commit is refused for the same reason
       When everything is received and completed
       Then nothing that was sent in the transaction was received
 
@@ -158,7 +158,7 @@ Feature: Entity sizes
       Given a partitioned queue
       And a transaction
       When messages with PartitionKey "a" are sent in the transaction until there is no room for their key
-      Then it, or the transaction's commit, is refused because the quota is exceeded
+      Then it is refused because the quota is exceeded, or the transaction's commit is refused for the same reason
       When the transaction is rolled back, if it can be
       And everything is received and completed
       Then exactly 0 messages were received

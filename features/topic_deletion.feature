@@ -321,8 +321,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And 4 messages with PartitionKey "a" were sent
       When subscription "one" is <status>
       And receivers turn to subscription "one"
-      And a message is requested
-      Then it is refused because the entity is disabled
+      Then a receive is refused because the entity is disabled
       When receivers turn to subscription "two"
       And everything is received and completed
       Then exactly 4 messages were received

@@ -196,7 +196,7 @@ Feature: Transactions on partitioned queues
       And every partition is down
       And a transaction
       When a message with PartitionKey "a" is sent in the transaction
-      Then it, or the transaction's commit, is refused
+      Then it is refused, or the transaction's commit is refused
 
     @TXN-10
     Scenario: All messages of a transaction are in one partition

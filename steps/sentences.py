@@ -178,12 +178,38 @@ FOUND: Final[dict[str, tuple[type[v.Outcome], ...]]] = {
     "finds nothing": (v.Empty,),
     "finds something": (v.Received, v.ReceivedSeveral),
     "may find something": (v.Empty, v.Received, v.ReceivedSeveral),
+    "is refused": (v.Refused,),
 }
 """What a receive may be answered with."""
 
 _REASON: Final = "|".join(REASONS)
+
+
+@attrs.frozen
+class Answer:
+    """What a receive may be answered with, and the errors that a refusal may have."""
+
+    kinds: tuple[type[v.Outcome], ...]
+    errors: frozenset[v.Error]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Return the answer that a text names."""
+        kinds = next(kinds for words, kinds in FOUND.items() if text.startswith(words))
+        return cls(kinds, _errors(text))
+
+    def fits(self, outcome: v.Outcome) -> bool:
+        """Return whether a receive was answered so."""
+        refused = isinstance(outcome, v.Refused) and outcome.error not in self.errors
+        return isinstance(outcome, self.kinds) and not refused
+
+
 ENTITY: Final = r'it|the queue|the source|the topic|subscription "[^"]+"|"[^"]+"'
 """An entity in a sentence: the one in use, the topic, a subscription, or a queue by its name."""
+TIME_UNITS: Final = {"seconds": 1, "hours": 3600}
+"""Units of time, in seconds."""
+SEEN: Final = {"received": "views", "shown": "peeked", "kept": "several"}
+"""How messages were seen, and the fixture that has them."""
 STATUSES: Final = {
     "disabled": v.EntityStatus.DISABLED,
     "disabled for senders": v.EntityStatus.SEND_DISABLED,
@@ -194,6 +220,9 @@ STATUSES: Final = {
 WORDS: Final = {
     "Tense": Word("is|are|was|were", "{is or was}", lambda text: text in ("was", "were")),
     "Messages": Word("messages?", "messages"),
+    "Copies": Word("messages?|copy|copies", "{messages or copies}"),
+    "Receives": Word("receives?", "receives"),
+    "Gives": Word("gives?", "{give or gives}"),
     "Number": Word(r"a|an|one|another|\d+", "{number}", _number),
     "HowMany": Word(r"a|one|another|each|\d+", "{number or each}", _how_many),
     "Fate": Word(
@@ -274,17 +303,27 @@ WORDS: Final = {
     "Has": Word("has|have", "{has or have}"),
     "Place": Word("first|second", "{first or second}", ("first", "second").index),
     "ByThen": Word(" by then", " by then"),
+    "Found": Word("|".join(SEEN), f"{{{' or '.join(SEEN)}}}", SEEN.__getitem__),
     "OrIfRefused": Word(
         r", or \d+ if it was refused", ", or {number} if it was refused", _only_number
     ),
     "Several": Word(" of several", " of several"),
-    "Finds": Word("|".join(FOUND), f"{{{' or '.join(FOUND)}}}", FOUND.__getitem__),
+    "Finds": Word(
+        rf"{'|'.join(FOUND)}(?: (?:{_REASON}))?",
+        f"{{{' or '.join(FOUND)}[ because {{reason}}]}}",
+        Answer.of,
+    ),
     "Which": Word(
         r"it|one of them|exactly one of them|each of them|number \d+ of them|the message shown",
         "{it or one of them or exactly one of them or each of them or number {number} of them "
         "or the message shown}",
     ),
     "Entity": Word(ENTITY, "{entity}"),
+    "Part": Word(r"only \d+ of ", "only {number} of ", _only_number),
+    "TimeUnit": Word("|".join(TIME_UNITS), "{seconds or hours}", TIME_UNITS.__getitem__),
+    "SameOnes": Word(", the same ones? as before", ", the same ones as before"),
+    "SameReason": Word(" for the same reason", " for the same reason"),
+    "OtherQueue": Word("another queue|a queue to come", "{another queue or a queue to come}"),
     "AskedTo": Word(" requested to be", " requested to be"),
     "Status": Word("|".join(STATUSES), f"{{{' or '.join(STATUSES)}}}", STATUSES.__getitem__),
 }

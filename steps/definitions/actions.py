@@ -6,15 +6,6 @@ from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
 
 
-@then(
-    parsers.re(r"exactly (?P<number>\d+) cop(?:y was|ies were) received"),
-    converters={"number": int},
-)
-def so_many_copies(bus: BusUnderTest, views: list[v.MessageView], number: int) -> None:
-    """Check the number of copies of the latest message, which have its body."""
-    assert [view.body for view in views] == [bus.sent[-1].body] * number, views
-
-
 @then(parsers.parse("{number:d} of them have property {name}"))
 def have_property(views: list[v.MessageView], number: int, name: str) -> None:
     """Check the number of copies that have a property with this name, whatever its value."""

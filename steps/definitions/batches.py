@@ -63,12 +63,6 @@ def sends_two_at_once(
     return _batch(bus, queue, [first.message(bus), second.message(bus)])
 
 
-@when(parsers.parse("up to {number:d} messages are requested at once"), target_fixture="outcome")
-def requests_at_once(bus: BusUnderTest, queue: str, number: int) -> v.Outcome:
-    """Try to receive a batch."""
-    return bus.do(v.ReceiveBatch(queue=queue, count=number))
-
-
 @when(
     sentence("up to {number:d} messages{session_id:Session?} are received at once and kept"),
     target_fixture="several",
@@ -141,13 +135,6 @@ def few_deleted(
 def completes_the_first(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
     """Complete the first message; this must succeed."""
     bus.complete(queue, several[0])
-
-
-@then(parsers.parse("at least 1 and at most {number:d} of them came"))
-def so_many_came(several: list[v.MessageView], number: int) -> None:
-    """Check that at least one message arrived, not more than requested, and none twice."""
-    assert 1 <= len(several) <= number, several
-    assert len({view.body for view in several}) == len(several), several
 
 
 @then("they stand in the order in which they were sent")

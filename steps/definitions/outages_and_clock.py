@@ -6,10 +6,11 @@ from pytest_bdd import given, parsers, step, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import BusUnderTest
+from busproof.steps.definitions.sending import send
 from busproof.steps.definitions.setup import OTHER_QUEUE, QUEUE, create
-from busproof.steps.sentences import sentence
+from busproof.steps.sentences import TIME_UNITS, sentence
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import seconds
+from busproof.steps.wording import properties, seconds
 
 
 @step(sentence("{which:Down} {goes:GoesDown} down{passing:ForAWhile?}"), target_fixture="down")
@@ -48,6 +49,50 @@ def _chosen(bus: BusUnderTest, queue: str, which: str) -> list[int]:
 
 @when(
     parsers.re(
+        r'(?:a message (?P<carried>.+) is sent|session "(?P<session_id>[^"]*)" is accepted and '
+        r"closed) while each partition in turn is down"
+    ),
+    target_fixture="outcomes",
+)
+def tries_in_outages(
+    bus: BusUnderTest,
+    queue: str,
+    past: list[object],
+    carried: str | None,
+    session_id: str | None,
+) -> list[v.Outcome]:
+    """Try to send a message, or to use a session, once while each partition is down."""
+    if session_id is None:
+        wanted = properties(str(carried))
+        outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, wanted))
+    else:
+        outcomes = _accept_in_outages(bus, queue, session_id)
+    past.append([type(outcome) for outcome in outcomes])
+    return outcomes
+
+
+def _accept_in_outages(bus: BusUnderTest, queue: str, session_id: str) -> list[v.Outcome]:
+    """Accept and close a session once while each partition is down.
+
+    While the session's partition is down, closing may be refused; it is then repeated later.
+    """
+    left_open = False
+
+    def use() -> v.Outcome:
+        nonlocal left_open
+        if left_open:
+            bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
+        outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
+        left_open = isinstance(outcome, v.Done) and isinstance(
+            bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
+        )
+        return outcome
+
+    return bus.with_each_partition_down(queue, use)
+
+
+@when(
+    parsers.re(
         "(?P<which>every partition|the partition|its only store) is up again"
         "(?P<maybe>, if it is still there)?"
     )
@@ -67,16 +112,6 @@ def goes_up(bus: BusUnderTest, down: tuple[str, set[int]], which: str, maybe: st
         bus.expect(outcome, v.Done)
 
 
-@given("a partition of a queue to come is down", target_fixture="down")
-def part_of_future_down(bus: BusUnderTest) -> tuple[str, set[int]]:
-    """Take a partition down before its queue exists."""
-    bus.need(v.Capability.OUTAGES)
-    outcome = bus.do(v.TakePartitionDown(queue=QUEUE, partition=0))
-    if not isinstance(outcome, v.Done):
-        raise NotApplicable("outages: only partitions of queues that exist can be taken down")
-    return QUEUE, {0}
-
-
 @given("clocks that run on in an outage")
 def need_clocks_that_run_on(bus: BusUnderTest) -> None:
     """Require the reading of OUTAGE-CLOCK that says so.
@@ -89,36 +124,40 @@ def need_clocks_that_run_on(bus: BusUnderTest) -> None:
         raise NotApplicable(f"reading: OUTAGE-CLOCK={reading}, clocks may stand still in an outage")
 
 
-@given(sentence("a partition of another queue {was:Tense} down"))
-def other_goes_down(bus: BusUnderTest, was: bool) -> None:
-    """Take down a partition of another queue, which must not affect the first; or also end that."""
+@given(sentence("a partition of {which:OtherQueue} {was:Tense} down"), target_fixture="down")
+def other_goes_down(bus: BusUnderTest, which: str, was: bool) -> tuple[str, set[int]]:
+    """Take down a partition of another queue, or of one that does not exist yet; or also end that.
+
+    Raises:
+        NotApplicable: the adapter cannot take down partitions of queues that do not exist.
+    """
     bus.need(v.Capability.OUTAGES)
-    create(bus, v.CreateQueue(queue=OTHER_QUEUE, partitioned=bus.profile.may_partition))
-    bus.take_down(OTHER_QUEUE, 0)
+    queue = QUEUE if which == "a queue to come" else OTHER_QUEUE
+    if queue == OTHER_QUEUE:
+        create(bus, v.CreateQueue(queue=queue, partitioned=bus.profile.may_partition))
+    outcome = bus.do(v.TakePartitionDown(queue=queue, partition=0))
+    if queue == QUEUE and not isinstance(outcome, v.Done):
+        raise NotApplicable("outages: only partitions of queues that exist can be taken down")
+    bus.expect(outcome, v.Done)
     if was:
-        bus.bring_up(OTHER_QUEUE, 0)
+        bus.bring_up(queue, 0)
+    return queue, {0}
 
 
-@when(parsers.parse("{number:d} seconds pass"))
+@when(sentence("{part:Part?}{number:d} {unit:TimeUnit} pass"))
 @waiting
-def passes(bus: BusUnderTest, number: int) -> None:
-    """Let time pass."""
-    bus.pass_time(seconds(number))
+def passes(bus: BusUnderTest, part: int | None, number: int, unit: int) -> None:
+    """Let time pass, or only so little that no timer of the whole fires by the next answer.
 
-
-@when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
-@waiting
-def passes_only(bus: BusUnderTest, number: int, whole: int) -> None:
-    """Let time pass, but too little for a timer of `whole` seconds to fire by the next answer."""
-    bus.pass_only(seconds(number), seconds(whole))
-
-
-@when(parsers.parse("{number:d} hours pass"))
-@waiting
-def hours_pass(bus: BusUnderTest, number: int) -> None:
-    """Let hours pass, which needs a virtual clock."""
-    need_virtual_clock(bus)
-    bus.pass_time(seconds(3600 * number))
+    Hours need a virtual clock.
+    """
+    if unit > TIME_UNITS["seconds"]:
+        need_virtual_clock(bus)
+    whole = seconds(number * unit)
+    if part is None:
+        bus.pass_time(whole)
+    else:
+        bus.pass_only(seconds(part * unit), whole)
 
 
 def need_virtual_clock(bus: BusUnderTest) -> None:

@@ -3,11 +3,11 @@
 from typing import Final
 
 import pytest
-from pytest_bdd import then, when
+from pytest_bdd import parsers, step, then
 
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import BusUnderTest
-from busproof.steps.sentences import sentence
+from busproof.steps.sentences import Answer, sentence
 from busproof.steps.wording import Properties, properties
 from busproof.vocabulary.commands import CommitTransaction, Receive, ReceiveBatch
 from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
@@ -46,46 +46,56 @@ def are_accepted(outcomes: list[Outcome], errors: frozenset[Error] | None) -> No
         _is_accepted(outcome, errors)
 
 
-@then(sentence("it is refused{errors:Refusal?}"))
-def is_refused(outcome: Outcome, errors: frozenset[Error] | None) -> None:
-    """Check that the request was refused, with the error that the step names."""
+@step(sentence("it {was:Tense} refused{errors:Refusal?}"))
+def is_refused(outcome: Outcome, was: bool, errors: frozenset[Error] | None) -> None:
+    """Check that the request was refused, with the error that the step names.
+
+    In the past tense, the scenario is about a refusal that the documents do not demand.
+
+    Raises:
+        NotApplicable: such a request was accepted.
+    """
+    if was and not isinstance(outcome, Refused):
+        raise NotApplicable("answer: the request was accepted, as it may be")
+    _check_refusal(outcome, errors)
+
+
+def _check_refusal(outcome: Outcome, errors: frozenset[Error] | None) -> None:
     assert isinstance(outcome, Refused), outcome
     assert errors is None or outcome.error in errors, outcome
 
 
-@when("it was refused")
-def was_refused(outcome: Outcome) -> None:
-    """End a scenario about a refused request if the documents allow that it is accepted."""
-    if not isinstance(outcome, Refused):
-        raise NotApplicable("answer: the request was accepted, as it may be")
-
-
-@then(sentence("it, or the transaction's commit, is refused{errors:Refusal?}"))
-def is_refused_in_the_end(
-    bus: BusUnderTest, transaction: str, outcome: Outcome, errors: frozenset[Error] | None
+@then(
+    sentence(
+        "it is refused{errors:Refusal?}, or the transaction's commit is refused{same:SameReason?}"
+    )
+)
+def is_refused_or_commit(
+    bus: BusUnderTest,
+    transaction: str,
+    outcome: Outcome,
+    errors: frozenset[Error] | None,
+    same: str | None,
 ) -> None:
     """Check that the request or, if refusals wait for it (TXN-REFUSAL), the commit was refused."""
     if isinstance(outcome, Done):
-        outcome = bus.do(CommitTransaction(transaction=transaction))
-    is_refused(outcome, errors)
-
-
-@then(sentence("it is refused{errors:Refusal}, or the transaction's commit is refused"))
-def is_refused_or_commit(
-    bus: BusUnderTest, transaction: str, outcome: Outcome, errors: frozenset[Error]
-) -> None:
-    """Check that the request was refused with this error, or the commit with any."""
-    if isinstance(outcome, Done):
-        is_refused(bus.do(CommitTransaction(transaction=transaction)), None)
+        committed = bus.do(CommitTransaction(transaction=transaction))
+        _check_refusal(committed, errors if same else None)
     else:
-        is_refused(outcome, errors)
+        _check_refusal(outcome, errors)
 
 
-@then(sentence("{bound:Bound} {number:d} of the requests {is:Tense} refused"))
-def so_many_refused(outcomes: list[Outcome], bound: str, number: int) -> None:
-    """Check the number of refused requests; the others must have been accepted."""
+@then(sentence("{bound:Bound} {number:d} of the requests {is:Tense} refused{same:SameOnes?}"))
+def so_many_refused(
+    outcomes: list[Outcome], past: list[object], bound: str, number: int, same: str | None
+) -> None:
+    """Check the number of refused requests, and whether they are the same as in the last round.
+
+    All others must have been accepted.
+    """
     assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes
     _is_bounded(sum(isinstance(outcome, Refused) for outcome in outcomes), bound, number, outcomes)
+    assert not same or past[-1] == past[-2], past
 
 
 def _is_bounded(count: int, bound: str, number: int, about: object) -> None:
@@ -95,37 +105,35 @@ def _is_bounded(count: int, bound: str, number: int, about: object) -> None:
         assert count == number, about
 
 
-@then("the same requests are refused as before")
-def same_refused(past: list[object]) -> None:
-    """Check that the outage of each partition had the same effect both times."""
-    assert past[-1] == past[-2]
-
-
 @then(
     sentence(
-        "{bound:Bound} {number:d} {messages:Messages} {is:Tense} received{repeated:ByThen?}"
+        "{bound:Bound} {number:d} {what:Copies} {is:Tense} {where:Found}{repeated:ByThen?}"
         "{otherwise:OrIfRefused?}"
     )
 )
-def so_many_received(
+def so_many_found(
     request: pytest.FixtureRequest,
-    views: list[MessageView],
     bound: str,
     number: int,
+    what: str,
+    where: str,
     repeated: str | None,
     otherwise: int | None,
 ) -> None:
-    """Check the number of messages received, each once; another one may hold after a refusal.
+    """Check the number of messages received, shown or kept, or of copies of the latest message.
 
-    By then, some may have come again after their locks expired.
+    Another number may hold after a refusal. By then, some may have come again after their locks
+    expired. Otherwise each must be there once, unless at most so many were received.
     """
-    bodies = [view.body for view in views]
+    bodies = [view.body for view in request.getfixturevalue(where)]
     if repeated:
         bodies = sorted(set(bodies))
     if otherwise is not None and isinstance(request.getfixturevalue("outcome"), Refused):
         number = otherwise
     _is_bounded(len(bodies), bound, number, bodies)
-    if bound == "exactly":
+    if not what.startswith("message"):
+        assert set(bodies) <= {request.getfixturevalue("bus").sent[-1].body}, bodies
+    elif bound == "exactly" or where != "views":
         assert len(set(bodies)) == len(bodies), bodies
 
 
@@ -138,31 +146,37 @@ def receive_finds(
     batch: str | None,
     below: str | None,
     connection: str | None,
-    finds: tuple[type[Outcome], ...],
+    finds: Answer,
 ) -> None:
-    """Check that a receive finds nothing, that it finds something, or that it is not refused."""
-    mode = bus.mode if finds == (Empty,) else ReceiveMode.RECEIVE_AND_DELETE
+    """Check that a receive finds nothing, finds something, is refused or is not refused."""
+    is_kept = finds.kinds in ((Empty,), (Refused,))
+    mode = bus.mode if is_kept else ReceiveMode.RECEIVE_AND_DELETE
     path = queue + (below or "")
     command: Receive | ReceiveBatch = Receive(queue=path, mode=mode)
     if batch:
         command = ReceiveBatch(queue=path, count=5)
     outcome = bus.do(command, connection or "c1")
-    assert isinstance(outcome, finds), outcome
+    assert finds.fits(outcome), outcome
 
 
-@then(sentence("{bound:Bound} {number:d} {messages:Messages} {is:Tense} shown"))
-def shows_so_many(peeked: tuple[MessageView, ...], bound: str, number: int) -> None:
-    """Check the number of messages shown, none of them twice; a peek may show fewer."""
-    bodies = [view.body for view in peeked]
-    _is_bounded(len(bodies), bound, number, bodies)
-    assert len(set(bodies)) == len(bodies), bodies
-
-
-@then("all that were sent are in one partition")
-def in_one_partition(bus: BusUnderTest, queue: str) -> None:
-    """Check that one partition stored all messages."""
-    partitions = bus.located(queue, [message.body for message in bus.sent], bus.sent[0].session_id)
-    assert len(set(partitions)) == 1, partitions
+@then(
+    parsers.re(
+        "all that were sent are in "
+        "(?P<where>one partition|partitions that are up|partitions of the namespace)"
+    )
+)
+def located_in(request: pytest.FixtureRequest, bus: BusUnderTest, queue: str, where: str) -> None:
+    """Check which partitions stored the messages."""
+    bodies = [message.body for message in bus.sent]
+    partitions = {*bus.located(queue, bodies, bus.sent[0].session_id)}
+    match where:
+        case "one partition":
+            assert len(partitions) == 1, partitions
+        case "partitions that are up":
+            _, down = request.getfixturevalue("down")
+            assert not down & partitions, partitions
+        case _:
+            assert partitions <= {*range(bus.profile.partitions)}, partitions
 
 
 @then("every partition took some of them")
@@ -170,13 +184,6 @@ def everywhere(bus: BusUnderTest, queue: str) -> None:
     """Check that every partition stored a message."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert set(partitions) == set(range(bus.profile.partitions))
-
-
-@then("none of them is in a partition that is down")
-def elsewhere(bus: BusUnderTest, queue: str, down: tuple[str, set[int]]) -> None:
-    """Check that only partitions that were up stored messages."""
-    partitions = bus.located(queue, [message.body for message in bus.sent], None)
-    assert not down[1] & set(partitions), partitions
 
 
 @then("the messages came in the order in which they were sent")

@@ -1,6 +1,6 @@
 """Steps for Premium: queues from when the tier still had partitioned ones, and their successors."""
 
-from pytest_bdd import given, parsers, then
+from pytest_bdd import given, parsers
 
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
@@ -22,10 +22,3 @@ def restore_queue(bus: BusUnderTest, sessions: str | None, detects: str | None) 
     )
     bus.expect(bus.do(restore), v.Done)
     return QUEUE
-
-
-@then("every partition that took some is one of the namespace")
-def is_in_namespace(bus: BusUnderTest, queue: str) -> None:
-    """Check that each message is in one of the partitions that the namespace has."""
-    partitions = bus.located(queue, [message.body for message in bus.sent], None)
-    assert {*partitions} <= {*range(bus.profile.partitions)}

@@ -129,20 +129,6 @@ def sends_in_turn(bus: BusUnderTest, queue: str, keys: list[Properties], number:
             send_all(bus, queue, 1, carried)
 
 
-@when(
-    parsers.parse("a message {carried} is sent while each partition in turn is down"),
-    converters=READ,
-    target_fixture="outcomes",
-)
-def sends_through_outages(
-    bus: BusUnderTest, queue: str, carried: Properties, past: list[object]
-) -> list[v.Outcome]:
-    """Try to send one message for each partition while that partition is down."""
-    outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
-    past.append([type(outcome) for outcome in outcomes])
-    return outcomes
-
-
 @given("two keys that share a partition", target_fixture="shared_keys")
 def keys_of_one_partition(bus: BusUnderTest, queue: str) -> tuple[str, str]:
     """Find two keys of one partition by sending messages with new keys until two share one."""

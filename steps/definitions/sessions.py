@@ -27,32 +27,6 @@ def uses_session(
 
 
 @when(
-    parsers.parse(
-        'session "{session_id}" is accepted and closed while each partition in turn is down'
-    ),
-    target_fixture="outcomes",
-)
-def accept_through_outages(bus: BusUnderTest, queue: str, session_id: str) -> list[v.Outcome]:
-    """Accept and close a session once for each partition, while that partition is down.
-
-    While the session's partition is down, closing may be refused; it is then repeated later.
-    """
-    left_open = False
-
-    def use() -> v.Outcome:
-        nonlocal left_open
-        if left_open:
-            bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
-        outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
-        left_open = isinstance(outcome, v.Done) and isinstance(
-            bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
-        )
-        return outcome
-
-    return bus.with_each_partition_down(queue, use)
-
-
-@when(
     parsers.re(
         r"the next session is accepted(?: (?P<number>\d+) times)?"
         r"(?P<emptied>, and what it holds is completed)?"
@@ -107,12 +81,6 @@ def these_accepted(accepted_sessions: list[str], names: str) -> None:
 
 def _named(names: str) -> list[str]:
     return sorted(name.strip('"') for name in names.replace(" and ", ", ").split(", "))
-
-
-@when("a message is received in no session", target_fixture="outcome")
-def receive_in_no_session(bus: BusUnderTest, queue: str) -> v.Outcome:
-    """Try to receive without a session."""
-    return bus.do(v.Receive(queue=queue, mode=bus.mode))
 
 
 def _use(bus: BusUnderTest, queue: str, session_id: str, used: str) -> v.Command:
