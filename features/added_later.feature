@@ -45,8 +45,11 @@ Feature: Features added over time
     Scenario: The lock of each message is renewed
       Given a partitioned queue
       And 32 messages without key were sent
-      When each message is received, its lock renewed, and completed
-      Then exactly 32 messages were received
+      When each of them is received and kept
+      And each of them is renewed
+      Then all of them are accepted
+      When each of them is completed
+      Then all of them are accepted
 
     @FEAT-11
     Scenario Outline: Messages are scheduled and come
@@ -114,7 +117,7 @@ Feature: Features added over time
       And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
       When session "<session>" is accepted
       And messages of session "<session>" are peeked
-      Then only messages of session "<session>" are shown
+      Then each message shown has SessionId "<session>"
 
       Examples:
         | session |

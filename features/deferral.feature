@@ -50,7 +50,7 @@ Feature: Deferred messages
       And a message without key was sent
       When a message is received and deferred
       And it is received by its number and completed
-      Then its number is the same as before
+      Then each message received has the same sequence number as when it was deferred
 
       Examples:
         | kind        |

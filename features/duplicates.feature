@@ -61,8 +61,11 @@ Feature: Duplicate detection
     @DUP-03
     Scenario Outline: No window is shorter than 20 seconds
       Given perhaps a <kind> queue with duplicate detection over 10 seconds
-      When a message and, when only 15 of 20 seconds are over, its copy are sent, if there is a queue
-      Then 1 of the two is received, if there is a queue
+      When a message with MessageId "x" is sent
+      And only 15 of 20 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received, or 0 if it was refused
 
       Examples:
         | kind        |
@@ -72,8 +75,11 @@ Feature: Duplicate detection
     @DUP-03
     Scenario Outline: No window is longer than 7 days
       Given perhaps a <kind> queue with duplicate detection over 691200 seconds
-      When a message and, when 604800 seconds are over, its copy are sent, if there is a queue
-      Then 2 of the two are received, if there is a queue
+      When a message with MessageId "x" is sent
+      And 168 hours pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 2 messages were received, or 0 if it was refused
 
       Examples:
         | kind        |

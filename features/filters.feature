@@ -294,7 +294,7 @@ Feature: Subscription rules
       And receivers turn to subscription "one"
       And everything is received and completed
       Then exactly 1 copy was received
-      And 0 of them have property color
+      And none of them has property color of any value
       And exactly one of them has property size 5
 
       Examples:
@@ -365,7 +365,7 @@ Feature: Subscription rules
       And everything is received and completed
       Then exactly 2 copies were received
       And exactly one of them has property volume 11 and property RuleName "louder"
-      And 1 of them have property RuleName
+      And exactly one of them has property RuleName of any value
 
     @FILTER-24
     Scenario: What an action changes is changed in its copy alone

@@ -98,42 +98,43 @@ Feature: Queue management
     @MGMT-10
     Scenario Outline: What does not exist cannot be used
       Given an empty namespace
-      When a queue that does not exist is <asked>
+      When a request to <asked> a queue that does not exist is made
       Then it is refused because it is not found
 
       Examples:
         | asked    |
-        | sent     |
-        | got      |
-        | updated  |
-        | deleted  |
+        | send to  |
+        | get      |
+        | update   |
+        | delete   |
 
     @MGMT-10
     Scenario Outline: What does not exist takes neither batches nor scheduled messages
       Given an empty namespace
-      When a queue that does not exist is <asked>
+      When a request to <asked> a queue that does not exist is made
       Then it is refused
 
       Examples:
         | asked     |
-        | batched   |
-        | scheduled |
+        | send a batch to|
+        | schedule a message for|
 
     @MGMT-10
     Scenario Outline: What does not exist holds no messages
       Given an empty namespace
-      When a queue that does not exist is <asked>
+      When a request to <asked> a queue that does not exist is made
       Then it is refused because it is not found
 
       Examples:
         | asked    |
-        | received |
-        | peeked   |
+        | receive from|
+        | peek at  |
 
     @MGMT-10 @MGMT-15
     Scenario: The dead letters of a queue that was deleted cannot be used
       Given a partitioned queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       And the queue was deleted
       When receivers turn to its dead letters
       Then a receive is refused because it is not found
@@ -407,8 +408,7 @@ Feature: Queue management
       And it is created again as a <kind> queue that requires sessions
       And session "s" is requested over another connection
       Then it is accepted
-      When session "s" is asked for its state over another connection
-      Then the answer has no state
+      And the state of session "s" over another connection is none
       When everything of session "s" is received over another connection and completed
       Then exactly 0 messages were received
 

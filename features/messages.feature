@@ -223,7 +223,7 @@ Feature: Message life cycle
       And messages are peeked
       And everything is received and completed
       Then exactly 32 messages were received
-      And every sequence number names the partition that took the message
+      And the sequence numbers of all messages name the partitions that took them
 
   Rule: What a client may notice of partitions
 

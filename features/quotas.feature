@@ -73,14 +73,14 @@ Feature: Entity quotas
     @QUOTA-05
     Scenario: A deleted queue makes room for another one
       Given 100 partitioned queues were created
-      And one of them was deleted
+      And "partitioned-queue-0" was deleted
       When a partitioned queue is requested
       Then it is accepted
 
     @QUOTA-05 @QUOTA-02
     Scenario: A deleted queue makes room for one and no more
       Given 100 partitioned queues were created
-      And one of them was deleted
+      And "partitioned-queue-0" was deleted
       And a partitioned queue
       When another partitioned queue is requested
       Then it is refused because the quota is exceeded
@@ -106,7 +106,7 @@ Feature: Entity quotas
     Scenario: What was refused takes no room
       Given 100 partitioned queues were created
       When a partitioned queue is requested
-      And one of the others is deleted
+      And "partitioned-queue-0" is deleted
       And another partitioned queue is requested
       Then it is accepted
 

@@ -109,7 +109,7 @@ Feature: Sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
       When session "b" is requested over another connection
       And messages of session "b" are peeked
-      Then only messages of session "b" are shown
+      Then each message shown has SessionId "b"
 
       Examples:
         | kind        |
@@ -137,7 +137,7 @@ Feature: Sessions
       Given a <kind> queue that requires sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 2 of each
       When the next session is accepted 3 times
-      Then the sessions "a", "b" and "c" were accepted, each once
+      Then the sessions accepted are "a", "b" and "c"
 
       Examples:
         | kind        |
@@ -151,7 +151,7 @@ Feature: Sessions
       When session "a" is accepted
       And session "a" is closed
       And the next session is accepted
-      Then the session "a" was accepted
+      Then the session accepted is "a"
 
     @SESS-07
     Scenario Outline: A session that is held is not the next one
@@ -200,8 +200,8 @@ Feature: Sessions
       And a message of session "a" is received and kept
       And session "a" is closed
       And session "a" is accepted
-      And a message of session "a" is received again
-      Then its delivery count is as before
+      And a message of session "a" is received and kept
+      Then it is delivery 1
 
       Examples:
         | kind        |
@@ -216,8 +216,8 @@ Feature: Sessions
       And a message of session "a" is received and kept
       And 5 seconds pass
       And session "a" is accepted
-      And a message of session "a" is received again
-      Then its delivery count is greater by one
+      And a message of session "a" is received and kept
+      Then it is delivery 2
 
       Examples:
         | kind        |
@@ -502,8 +502,7 @@ Feature: Sessions
       And session "a" is given the state "one"
       And <ended>
       And session "a" is requested over another connection
-      And session "a" is asked for its state over another connection
-      Then the answer is the state "one"
+      Then the state of session "a" over another connection is "one"
 
       Examples:
         | kind        | ended                 |
@@ -613,7 +612,7 @@ Feature: Sessions
       And messages with SessionId "a", "b" and "c" were sent in turn, 2 of each
       When receivers turn to subscription "one"
       And the next session is accepted 3 times
-      Then the sessions "a", "b" and "c" were accepted, each once
+      Then the sessions accepted are "a", "b" and "c"
       When the next session is requested over another connection
       Then there is none
 

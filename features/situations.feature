@@ -79,7 +79,7 @@ Feature: Late effects, changed settings and refused requests
       Given a partitioned queue
       And 120 messages without key were sent
       When all messages are received and kept
-      And all that are held are completed, the latest first
+      And each of them, the latest first, is completed
       Then all of them are accepted
       And a receive finds nothing
 
@@ -740,7 +740,8 @@ Feature: Late effects, changed settings and refused requests
     @DLQ-05
     Scenario: A dead letter stays where it is
       Given a partitioned queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When it is updated to have locks of 5 seconds
       And everything among its dead letters is received and completed
       Then exactly 1 message was received
@@ -1173,7 +1174,7 @@ Feature: Late effects, changed settings and refused requests
       And 10 messages with PartitionKey "a" were sent at once
       When everything is received and completed
       Then exactly 10 messages were received
-      And no two of them have one sequence number
+      And the sequence numbers of all messages differ
       And the sequence numbers of each key rise in the order of sending
 
     @TTL-03
@@ -1215,7 +1216,8 @@ Feature: Late effects, changed settings and refused requests
       And 4 messages with PartitionKey "a" were sent
       When up to 4 messages are received at once and kept
       And only 40 of 60 seconds pass
-      Then each of them can be completed
+      And each of them is completed
+      Then all of them are accepted
 
       Examples:
         | kind        |
@@ -1270,7 +1272,8 @@ Feature: Late effects, changed settings and refused requests
     @DLQ-07
     Scenario Outline: A dead letter is locked, given again, deferred or peeked as any message
       Given a <kind> queue with locks of 10 seconds
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When a message among its dead letters is received and kept
       And a receive among its dead letters is tried
       Then exactly 0 messages were received
@@ -1315,7 +1318,8 @@ Feature: Late effects, changed settings and refused requests
     @DLQ-07 @LOCK-04
     Scenario Outline: The lock of a dead letter is renewed as that of any message
       Given a <kind> queue with locks of 20 seconds
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And a message is received and kept
       And only 12 of 20 seconds pass
@@ -1332,7 +1336,8 @@ Feature: Late effects, changed settings and refused requests
     @DLQ-07 @DEFER-02
     Scenario Outline: A dead letter is deferred and received by its number as any message
       Given a <kind> queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And a message is received and deferred
       Then a receive finds nothing
@@ -1666,7 +1671,7 @@ Feature: Late effects, changed settings and refused requests
       And a transaction
       When session "b" is accepted
       And messages of session "b" are peeked
-      Then only messages of session "b" are shown
+      Then each message shown has SessionId "b"
 
       Examples:
         | kind        |
@@ -1739,10 +1744,10 @@ Feature: Late effects, changed settings and refused requests
       Examples:
         | kind        | deleted                       | asked                                              |
         | partitioned | the topic is deleted          | a message without key is sent                      |
-        | partitioned | the topic is deleted          | subscription "one" gets a request: received from   |
-        | partitioned | subscription "one" is deleted | subscription "one" gets a request: received from   |
+        | partitioned | the topic is deleted          | a request to receive from subscription "one" is made |
+        | partitioned | subscription "one" is deleted | a request to receive from subscription "one" is made |
         | regular     | the topic is deleted          | a message without key is sent                      |
-        | regular     | subscription "one" is deleted | subscription "one" gets a request: received from   |
+        | regular     | subscription "one" is deleted | a request to receive from subscription "one" is made |
 
     @MGMT-15
     Scenario Outline: A queue that is deleted beside a transaction is gone
@@ -1802,7 +1807,7 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And a message of session "s" is received and kept
       And <ended>
-      And session "s" is accepted once more
+      And session "s" is accepted
       And everything of session "s" is received and completed
       Then exactly 2 messages were received
       And the messages came in the order in which they were sent
@@ -1907,7 +1912,8 @@ Feature: Late effects, changed settings and refused requests
     @LOCK-11 @DLQ-07
     Scenario Outline: A dead letter is settled by a commit as any message
       Given a <kind> queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       And a transaction
       When receivers turn to its dead letters
       And a message is received and kept
@@ -1926,7 +1932,8 @@ Feature: Late effects, changed settings and refused requests
     @LOCK-12 @DLQ-07
     Scenario: A dead letter that a transaction did not settle comes again
       Given a partitioned queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       And a transaction
       When receivers turn to its dead letters
       And a message is received and kept
@@ -2012,7 +2019,8 @@ Feature: Late effects, changed settings and refused requests
     @DLQ-01 @DLQ-07
     Scenario Outline: The delivery count of a dead letter grows by failed deliveries only
       Given a <kind> queue with locks of 10 seconds
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And a message is received 3 times, <how> each time
       Then each time its delivery count is <count>
@@ -2273,7 +2281,8 @@ Feature: Late effects, changed settings and refused requests
     @PART-04 @DLQ-07
     Scenario: What is deferred among dead letters is there after an outage
       Given a partitioned queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And a message is received and deferred
       And receivers turn to "orders"
@@ -2285,7 +2294,8 @@ Feature: Late effects, changed settings and refused requests
     @PART-04 @DLQ-07
     Scenario: Deliveries of a dead letter count on after an outage
       Given a partitioned queue
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And one message is received and abandoned
       And a message is received and kept
@@ -2356,7 +2366,8 @@ Feature: Late effects, changed settings and refused requests
     @LIFE-06 @DLQ-07
     Scenario Outline: A lock of a dead letter that is gone is lost
       Given a <kind> queue with locks of 10 seconds
-      And a message was dead-lettered
+      And a message with PartitionKey "a" was sent
+      And a message was received and dead-lettered
       When receivers turn to its dead letters
       And a message is received and kept
       And <gone>
@@ -2448,14 +2459,14 @@ Feature: Late effects, changed settings and refused requests
     @MGMT-10
     Scenario Outline: What does not exist is not found the hundredth time
       Given a queue
-      When 105 times a queue that does not exist is <asked>
+      When a request to <asked> a queue that does not exist is made 105 times
       Then it is refused because it is not found
 
       Examples:
         | asked    |
-        | got      |
-        | sent     |
-        | deleted  |
+        | get      |
+        | send to  |
+        | delete   |
 
     @LIMIT-20
     Scenario Outline: A state that is too large is refused each time, whatever happens elsewhere
@@ -2501,13 +2512,13 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: What does not exist is not found, whatever happens elsewhere
       Given a queue
       And <elsewhere>
-      When a queue that does not exist is got
+      When a request to get a queue that does not exist is made
       Then it is refused because it is not found
-      When a queue that does not exist is updated
+      When a request to update a queue that does not exist is made
       Then it is refused because it is not found
-      When a queue that does not exist is deleted
+      When a request to delete a queue that does not exist is made
       Then it is refused because it is not found
-      When a queue that does not exist is sent
+      When a request to send to a queue that does not exist is made
       Then it is refused because it is not found
 
       Examples:
@@ -2521,17 +2532,17 @@ Feature: Late effects, changed settings and refused requests
       Given a <kind> topic
       And subscription "one"
       And <elsewhere>
-      When a topic that does not exist is got
+      When a request to get a topic that does not exist is made
       Then it is refused because it is not found
-      When a topic that does not exist is updated
+      When a request to update a topic that does not exist is made
       Then it is refused because it is not found
-      When a topic that does not exist is deleted
+      When a request to delete a topic that does not exist is made
       Then it is refused because it is not found
       When subscription "one" of topic "nowhere" is created
       Then it is refused because it is not found
-      When subscription "two" gets a request: got
+      When a request to get subscription "two" is made
       Then it is refused because it is not found
-      When subscription "two" gets a request: deleted
+      When a request to delete subscription "two" is made
       Then it is refused because it is not found
 
       Examples:

@@ -10,18 +10,18 @@ Feature: Deletion and disabling of topics and subscriptions
       And subscription "one"
       And 4 messages with PartitionKey "a" were sent
       And the topic was deleted
-      When subscription "one" gets a request: <asked>
+      When a request to <asked> subscription "one" is made
       Then it is refused because it is not found
 
       Examples:
         | kind        | asked         |
-        | partitioned | received from |
-        | partitioned | peeked        |
-        | partitioned | got           |
-        | partitioned | updated       |
-        | partitioned | deleted       |
-        | regular     | received from |
-        | regular     | got           |
+        | partitioned | receive from  |
+        | partitioned | peek at       |
+        | partitioned | get           |
+        | partitioned | update        |
+        | partitioned | delete        |
+        | regular     | receive from  |
+        | regular     | get           |
 
     @TOPIC-22
     Scenario Outline: A topic that is created again has no subscriptions
@@ -31,7 +31,7 @@ Feature: Deletion and disabling of topics and subscriptions
       And the topic was deleted
       When the topic is created again as a <kind> topic
       Then the list of subscriptions names none
-      When subscription "one" gets a request: received from
+      When a request to receive from subscription "one" is made
       Then it is refused because it is not found
 
       Examples:
@@ -111,7 +111,7 @@ Feature: Deletion and disabling of topics and subscriptions
       When receivers turn to subscription "three"
       And everything is received and completed
       Then exactly 8 messages were received
-      When subscription "two" gets a request: received from
+      When a request to receive from subscription "two" is made
       Then it is refused because it is not found
 
       Examples:

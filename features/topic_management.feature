@@ -217,30 +217,30 @@ Feature: Topic management
     @MGMT-10
     Scenario Outline: A topic that does not exist cannot be managed
       Given an empty namespace
-      When a topic that does not exist is <asked>
+      When a request to <asked> a topic that does not exist is made
       Then it is refused because it is not found
 
       Examples:
         | asked                       |
-        | got                         |
-        | updated                     |
-        | deleted                     |
-        | asked for its subscriptions |
+        | get                         |
+        | update                      |
+        | delete                      |
+        | list the subscriptions of   |
 
     @MGMT-10
     Scenario Outline: A subscription that does not exist cannot be used
       Given a topic
       And subscription "one"
-      When subscription "two" gets a request: <asked>
+      When a request to <asked> subscription "two" is made
       Then it is refused because it is not found
 
       Examples:
         | asked         |
-        | received from |
-        | peeked        |
-        | got           |
-        | updated       |
-        | deleted       |
+        | receive from  |
+        | peek at       |
+        | get           |
+        | update        |
+        | delete        |
 
     @MGMT-10
     Scenario: A topic that was deleted is not found

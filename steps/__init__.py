@@ -22,7 +22,6 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.outages_and_clock",
     "busproof.steps.definitions.storage_quota",
     "busproof.steps.definitions.room",
-    "busproof.steps.definitions.limits",
     "busproof.steps.definitions.quotas",
     "busproof.steps.definitions.premium",
     "busproof.steps.definitions.outcomes",

@@ -244,6 +244,8 @@ WORDS: Final = {
         ", {{number} times[ by default] or as often as permitted}",
         _times,
     ),
+    "CommitRefused": Word("the commit is refused and ", "the commit is refused and "),
+    "IfItCame": Word(", if it has come", ", if it has come"),
     "IfItComes": Word(", if it comes", ", if it comes"),
     "Succeeds": Word(", which succeeds", ", which succeeds"),
     "IfPossible": Word(", if they can be", ", if they can be"),
@@ -313,16 +315,27 @@ WORDS: Final = {
         f"{{{' or '.join(FOUND)}[ because {{reason}}]}}",
         Answer.of,
     ),
+    "UpTo": Word(r"up to \d+ ", "up to {number} ", _only_number),
+    "Often": Word(r", \d+ times", ", {number} times", _only_number),
     "Which": Word(
-        r"it|one of them|exactly one of them|each of them|number \d+ of them|the message shown",
-        "{it or one of them or exactly one of them or each of them or number {number} of them "
-        "or the message shown}",
+        r"it|one of them|exactly one of them|none of them|each of them|number \d+ of them"
+        r"|the message shown|each message shown",
+        "{it or one of them or exactly one of them or none of them or each of them "
+        "or number {number} of them or the message shown or each message shown}",
     ),
     "Entity": Word(ENTITY, "{entity}"),
     "Part": Word(r"only \d+ of ", "only {number} of ", _only_number),
     "TimeUnit": Word("|".join(TIME_UNITS), "{seconds or hours}", TIME_UNITS.__getitem__),
     "SameOnes": Word(", the same ones? as before", ", the same ones as before"),
     "SameReason": Word(" for the same reason", " for the same reason"),
+    "Locked": Word(
+        "the first of them|each of them|each of them, the latest first,",
+        "{the first of them or each of them or each of them, the latest first,}",
+    ),
+    "Used": Word(
+        "completed|abandoned|deferred|dead-lettered|renewed",
+        "{completed or abandoned or deferred or dead-lettered or renewed}",
+    ),
     "OtherQueue": Word("another queue|a queue to come", "{another queue or a queue to come}"),
     "AskedTo": Word(" requested to be", " requested to be"),
     "Status": Word("|".join(STATUSES), f"{{{' or '.join(STATUSES)}}}", STATUSES.__getitem__),

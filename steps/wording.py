@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -26,6 +27,7 @@ PROPERTY: Final = re.compile(
     rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own
         |of[ ](?P<length>\d+)[ ]characters)
     |property[ ](?P<own>[-.\w]+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))
+    |(?:property[ ])?(?P<there>[-.\w]+)[ ]of[ ]any[ ]value
     |(?P<many>\d+)[ ]propert(?:y|ies)[ ]of[ ](?P<bytes>\d+)[ ]bytes(?:[ ]each)?
     |the[ ]body[ ]"(?P<body>[^"]*)"
     |a[ ]body[ ](?P<sized>of[ ]\d+[ ](?:bytes|KB|MB|characters)|of[ ]several[ ]lines
@@ -53,9 +55,17 @@ class Properties:
     body: str | None = None
     sized: str | None = None
     """How large the body is, in the words of the feature."""
+    there: tuple[str, ...] = ()
+    """Properties that a message must have when it is received, with any value."""
 
     def message(self, bus: BusUnderTest) -> v.Message:
-        """Return a new message with these properties."""
+        """Return a new message with these properties.
+
+        Raises:
+            ValueError: the wording leaves a value open.
+        """
+        if self.there:
+            raise ValueError(f"a message is sent with a value of {self.there[0]}, and any is none")
         message = self._with_body(bus.message(), bus)
         unique = f"own-{message.body}"
         values: dict[str, Any] = {
@@ -86,12 +96,27 @@ class Properties:
     def fit(self, view: v.MessageView) -> bool:
         """Return whether a received message has these properties."""
         carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
-        return carried and all(
+        own = all(
             view.properties.get(name) == value
             # In Python, True equals 1.
             and isinstance(view.properties.get(name), bool) is isinstance(value, bool)
             for name, value in self.own.items()
         )
+        return carried and own and all(map(partial(_has, view), self.there)) and self._fits(view)
+
+    def _fits(self, view: v.MessageView) -> bool:
+        """Return whether a received message has this body, or one of this size."""
+        match (self.sized or "").split():
+            case ["of", "several", "lines"]:
+                return view.body == LINES
+            case ["of", number, "characters"]:
+                return len(view.body) == int(number)
+        return self.body in (None, view.body)
+
+
+def _has(view: v.MessageView, name: str) -> bool:
+    """Return whether a received message has a property with any value."""
+    return bool(getattr(view, PROPERTIES[name])) if name in PROPERTIES else name in view.properties
 
 
 def properties(text: str) -> Properties:
@@ -112,12 +137,14 @@ def properties(text: str) -> Properties:
     own = {match["own"]: _value(match) for match in matches if match["own"]}
     bodies = [match for match in matches if match["sized"] or match["body"] is not None]
     many = [match for match in matches if match["many"]]
-    if len(values) + len(own) + len(bodies) + len(many) < len(parsed) or len(bodies) > 1:
+    there = tuple(match["there"] for match in matches if match["there"])
+    named = len(values) + len(own) + len({*there})
+    if named + len(bodies) + len(many) < len(parsed) or len(bodies) > 1:
         raise ValueError(f"{text!r} names a property twice, and a message has each once")
     for match in many:
         own |= {f"p{place}": LETTER * int(match["bytes"]) for place in range(int(match["many"]))}
     body = bodies[0] if bodies else None
-    return Properties(values, own, body and body["body"], body and body["sized"])
+    return Properties(values, own, body and body["body"], body and body["sized"], there)
 
 
 def _text(match: re.Match[str]) -> str | None:

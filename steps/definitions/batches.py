@@ -7,7 +7,7 @@ from pytest_bdd import parsers, step, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.sending import READ
-from busproof.steps.sentences import OTHER, Terms, sentence, transaction_of
+from busproof.steps.sentences import Terms, sentence, transaction_of
 from busproof.steps.wording import Properties, seconds
 
 
@@ -129,40 +129,3 @@ def few_deleted(
     assert deleted <= number, deleted
     if others:
         assert len(views) == len(bus.sent) - deleted, views
-
-
-@when("the first of them is completed")
-def completes_the_first(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
-    """Complete the first message; this must succeed."""
-    bus.complete(queue, several[0])
-
-
-@then("they stand in the order in which they were sent")
-def stand_in_order(bus: BusUnderTest, several: list[v.MessageView]) -> None:
-    """Check that the messages are the first ones sent, in order and without a gap."""
-    sent = [message.body for message in bus.sent]
-    assert [view.body for view in several] == sent[: len(several)], several
-
-
-@then("each of them can be completed")
-def each_can_be_completed(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
-    """Check that each message has a separate lock, by completing all of them."""
-    for view in several:
-        outcome = bus.do(v.Complete(queue=queue, lock_token=view.lock_token or ""))
-        assert isinstance(outcome, v.Done), outcome
-
-
-@then("a receive of several over another connection gives none of them")
-def gives_none_of_them(bus: BusUnderTest, queue: str, several: list[v.MessageView]) -> None:
-    """Check that a second receiver gets no locked message."""
-    outcome = bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
-    assert isinstance(outcome, v.Empty | v.ReceivedSeveral), outcome
-    given_views = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
-    assert not {view.body for view in given_views} & {view.body for view in several}, outcome
-
-
-@then(parsers.parse("either all {number:d} or none of them can be received"))
-def all_or_none(bus: BusUnderTest, queue: str, number: int, outcome: v.Outcome) -> None:
-    """Check that all messages of an accepted batch, or none of a refused one, are received."""
-    expected = 0 if isinstance(outcome, v.Refused) else number
-    assert len(bus.received(queue)) == expected, outcome

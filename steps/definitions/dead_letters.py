@@ -1,22 +1,14 @@
 """Steps for delivery counts and the dead-letter queue."""
 
 import pytest
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
-from busproof.steps.definitions.receiving import kept_message, settling
-from busproof.steps.sentences import Fate, Times, sentence
+from busproof.steps.definitions.receiving import kept_message
+from busproof.steps.sentences import Times, sentence
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
-
-
-@given("a message was dead-lettered")
-def has_dead_letters(bus: BusUnderTest, queue: str) -> None:
-    """Send, receive and dead-letter a message."""
-    bus.expect(bus.send(v.Send(queue=queue, message=bus.message(partition_key="a"))), v.Done)
-    fate = Fate.of("dead-lettered")
-    bus.expect(bus.do(settling(queue, kept_message(bus, queue), fate)), v.Done)
 
 
 @when(
@@ -85,9 +77,16 @@ def counts_deliveries(request: pytest.FixtureRequest, which: str, number: int) -
     assert [view.delivery_count for view in views] == [number] * len(views), views
 
 
-@then(parsers.parse('it is a dead letter because of "{reason}"'))
-def tells_why(bus: BusUnderTest, views: list[v.MessageView], reason: str) -> None:
-    """Check the reason of the first dead letter, which only an adapter for reasons must show."""
+@then(
+    parsers.re(r'(?P<which>it|each of them) is a dead letter because of "(?P<reason>[^"]*)"'),
+)
+def tells_why(bus: BusUnderTest, views: list[v.MessageView], which: str, reason: str) -> None:
+    """Check the reason of the first dead letter, or of each, and that they have the same one.
+
+    Only an adapter for reasons must show it.
+    """
     is_shown = v.Capability.DEAD_LETTER_REASONS in bus.capabilities
     assert views, "no dead letter came"
-    assert views[0].dead_letter_reason in ((reason,) if is_shown else (None, reason)), views[0]
+    reasons = {view.dead_letter_reason for view in (views[:1] if which == "it" else views)}
+    assert len(reasons) == 1, views
+    assert reasons <= ({reason} if is_shown else {None, reason}), views

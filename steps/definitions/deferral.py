@@ -121,13 +121,6 @@ def receives_all(
         views.extend(_had(bus, outcome))
 
 
-@then("its number is the same as before")
-def keeps_number(aside: list[v.MessageView], views: list[v.MessageView]) -> None:
-    """Check that the sequence number is unchanged, if the bus reports it."""
-    assert views, "no message came"
-    assert views[0].sequence_number in (None, aside[-1].sequence_number), views[0]
-
-
 @then(parsers.re("it is shown as (?P<state>deferred|scheduled)(?:, if it is shown)?"))
 def shown_as(peeked: tuple[v.MessageView, ...], state: str) -> None:
     """Check that the peek shows the messages in this state, if it reports states."""

@@ -8,7 +8,6 @@ from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
-from busproof.steps.definitions.receiving import kept_message
 from busproof.steps.sentences import OTHER, sentence
 
 HOW: Final = r"(?P<how>completed|abandoned|dead-lettered|deferred|renewed)"
@@ -79,35 +78,27 @@ def receives_elsewhere(bus: BusUnderTest, queue: str, maybe: str | None) -> v.Me
     return outcome.message if isinstance(outcome, v.Received) else None
 
 
-@when(sentence("{number:HowMany} message is received, its lock renewed, and completed"))
-def renews_and_completes(
-    bus: BusUnderTest, queue: str, views: list[v.MessageView], number: int
+@then(sentence("{commit:CommitRefused?}the other receiver can complete it{maybe:IfItCame?}"))
+def can_complete_elsewhere(
+    request: pytest.FixtureRequest,
+    bus: BusUnderTest,
+    queue: str,
+    kept_elsewhere: v.MessageView | None,
+    commit: str | None,
+    maybe: str | None,
 ) -> None:
-    """Receive one more message, or as many as were sent; renew the lock of each; complete it."""
-    for _ in range(number or len(bus.sent)):
-        views.append(kept_message(bus, queue))
-        renewal = v.RenewLock(queue=queue, lock_token=views[-1].lock_token or "")
-        bus.expect(bus.do(renewal), v.Renewed)
-        bus.complete(queue, views[-1])
+    """Check that the lock of the other receiver, which is later, is still valid.
 
-
-@then("the other receiver can complete it")
-def can_complete_elsewhere(bus: BusUnderTest, queue: str, kept_elsewhere: v.MessageView) -> None:
-    """Check that the lock of the other receiver, which is later, is still valid."""
-    token = kept_elsewhere.lock_token or ""
-    outcome = bus.do(v.Complete(queue=queue, lock_token=token), OTHER)
-    assert isinstance(outcome, v.Done), outcome
-
-
-@then("the commit is refused if it has come, and the other receiver can complete it")
-def refuses_for_another(
-    bus: BusUnderTest, queue: str, transaction: str, kept_elsewhere: v.MessageView | None
-) -> None:
-    """Check that the commit does not settle a message that another receiver has locked."""
-    outcome = bus.do(v.CommitTransaction(transaction=transaction))
-    if kept_elsewhere is None:
+    It is also after a commit that would have settled the message, and that has to be refused.
+    """
+    if commit:
+        transaction = str(request.getfixturevalue("transaction"))
+        outcome = bus.do(v.CommitTransaction(transaction=transaction))
+    if maybe and kept_elsewhere is None:
         return
-    assert isinstance(outcome, v.Refused), outcome
+    assert kept_elsewhere is not None, "the other receiver has no message"
+    if commit:
+        assert isinstance(outcome, v.Refused), outcome
     token = kept_elsewhere.lock_token or ""
     completed = bus.do(v.Complete(queue=queue, lock_token=token), OTHER)
     assert isinstance(completed, v.Done), completed

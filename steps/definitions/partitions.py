@@ -8,10 +8,10 @@ from pytest_bdd import parsers, then, when
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.sending import send
-from busproof.steps.sentences import OTHER
+from busproof.steps.sentences import OTHER, sentence
 from busproof.steps.wording import Properties
 
-SETTLED: Final[dict[str, Callable[..., v.Command]]] = {
+USED: Final[dict[str, Callable[..., v.Command]]] = {
     "completed": v.Complete,
     "abandoned": v.Abandon,
     "deferred": v.Defer,
@@ -21,18 +21,13 @@ SETTLED: Final[dict[str, Callable[..., v.Command]]] = {
 """Commands that take a lock token, by the participle in the steps."""
 
 
-@when("each of their keys is sent again", target_fixture="outcomes")
-def sends_keys_again(bus: BusUnderTest, queue: str) -> list[v.Outcome]:
-    """Try to send one more message with each PartitionKey used before."""
-    keys = [message.partition_key for message in bus.sent]
-    return [send(bus, queue, Properties({"PartitionKey": key})) for key in keys]
-
-
-@then("only keys of the partition that is down are refused")
-def only_its_keys(bus: BusUnderTest, down: tuple[str, set[int]], outcomes: list[v.Outcome]) -> None:
-    """Check that exactly the messages with keys of the partition that is down are refused."""
-    bodies = [message.body for message in bus.sent[: len(outcomes)]]
-    at = [bus.partition_of.get(body) for body in bodies]
+@then("only the keys of the partition that is down are refused")
+def refuses_its_keys(bus: BusUnderTest, queue: str, down: tuple[str, set[int]]) -> None:
+    """Check that of messages with the PartitionKeys used before exactly those of it are refused."""
+    sent = list(bus.sent)
+    keys = [message.partition_key for message in sent]
+    outcomes = [send(bus, queue, Properties({"PartitionKey": key})) for key in keys]
+    at = [bus.partition_of.get(message.body) for message in sent]
     refused = [isinstance(outcome, v.Refused) for outcome in outcomes]
     assert [place in down[1] for place in at] == refused, outcomes
 
@@ -44,31 +39,46 @@ def other_gives(bus: BusUnderTest, other_queue: str, number: int) -> None:
     assert len(set(bodies)) == len(bodies) == number, bodies
 
 
-@when(parsers.parse("all that are held are {settled}, the latest first"), target_fixture="outcomes")
-def settles_all(
-    bus: BusUnderTest, queue: str, several: list[v.MessageView], settled: str
+@when(sentence("{which:Locked} is {used:Used}"), target_fixture="outcomes")
+def uses_locks(
+    bus: BusUnderTest, queue: str, several: list[v.MessageView], which: str, used: str
 ) -> list[v.Outcome]:
-    """Try to settle or renew every lock, the latest first."""
+    """Try to settle or renew every lock, one by one; or use the first one, which must succeed."""
     assert several
-    return [bus.do(_settling(settled, queue, view)) for view in reversed(several)]
+    if which == "the first of them":
+        outcome = bus.do(_using(used, queue, several[0]))
+        bus.expect(outcome, v.Renewed if used == "renewed" else v.Done)
+        return [outcome]
+    ordered = several if which == "each of them" else [*reversed(several)]
+    return [bus.do(_using(used, queue, view)) for view in ordered]
 
 
-def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
-    return SETTLED[settled](queue=queue, lock_token=view.lock_token or "")
+def _using(used: str, queue: str, view: v.MessageView) -> v.Command:
+    return USED[used](queue=queue, lock_token=view.lock_token or "")
 
 
-@when(
-    parsers.parse("{number:d} receives are tried over another connection"),
-    target_fixture="received_elsewhere",
+@then(
+    sentence(
+        "{number:Number} {receives:Receives}{batch:Several?} over another connection "
+        "{give:Gives} none of them"
+    )
 )
-def tries_several_elsewhere(bus: BusUnderTest, queue: str, number: int) -> list[v.MessageView]:
-    """Receive over a second connection, and leave the messages locked."""
-    outcomes = [bus.receive(queue, OTHER) for _ in range(number)]
-    return [outcome.message for outcome in outcomes if isinstance(outcome, v.Received)]
-
-
-@then("what is held is not among what they gave")
-def holds_apart(several: list[v.MessageView], received_elsewhere: list[v.MessageView]) -> None:
-    """Check that no message was delivered to both receivers."""
-    bodies = [view.body for view in (*several, *received_elsewhere)]
+def gives_none_of_them(
+    bus: BusUnderTest, queue: str, several: list[v.MessageView], number: int, batch: str | None
+) -> None:
+    """Check that a second receiver gets no message that is locked, and none twice."""
+    views = list(several)
+    for _ in range(number):
+        outcome = (
+            bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
+            if batch
+            else bus.receive(queue, OTHER)
+        )
+        assert isinstance(outcome, v.Empty | v.Received | v.ReceivedSeveral), outcome
+        match outcome:
+            case v.Received():
+                views.append(outcome.message)
+            case v.ReceivedSeveral():
+                views.extend(outcome.messages)
+    bodies = [view.body for view in views]
     assert len(set(bodies)) == len(bodies), bodies

@@ -1,30 +1,44 @@
 """Steps that peek: at one message, at several, or after the last one shown."""
 
+from typing import Final
+
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
 from busproof.steps.sentences import sentence
 
+PEEKED_AT_ONCE: Final = 64
 
-def _peeked(
-    bus: BusUnderTest, queue: str, count: int, start: int | None = None
+
+@when(
+    sentence(
+        "{limit:UpTo?}{messages:Messages}{session_id:Session?}{below:DeadLetters?} {is:Tense} "
+        "peeked{times:Often?}"
+    ),
+    target_fixture="peeked",
+)
+def peeks(
+    bus: BusUnderTest,
+    queue: str,
+    limit: int | None,
+    session_id: str | None,
+    below: str | None,
+    times: int | None,
 ) -> tuple[v.MessageView, ...]:
-    outcome = bus.do(v.Peek(queue=queue, count=count, from_sequence_number=start))
-    bus.expect(outcome, v.Peeked)
-    return outcome.messages if isinstance(outcome, v.Peeked) else ()
-
-
-@when(sentence("up to {number:d} {messages:Messages} {is:Tense} peeked"), target_fixture="peeked")
-def peeks_several(bus: BusUnderTest, queue: str, number: int) -> tuple[v.MessageView, ...]:
-    """Peek at this number of messages."""
-    return _peeked(bus, queue, number)
-
-
-@when(parsers.parse("one message is peeked at, {number:d} times"), target_fixture="shown")
-def peeks_often(bus: BusUnderTest, queue: str, number: int) -> list[v.MessageView]:
-    """Peek at the first message several times."""
-    return [view for _ in range(number) for view in _peeked(bus, queue, 1)]
+    """Peek at the messages until some are shown; or this often at so many, which may show none."""
+    command = v.Peek(
+        queue=queue + (below or ""), count=limit or PEEKED_AT_ONCE, session_id=session_id
+    )
+    if limit is None:
+        return bus.peeked(command)
+    views: list[v.MessageView] = []
+    for _ in range(times or 1):
+        outcome = bus.do(command)
+        bus.expect(outcome, v.Peeked)
+        assert isinstance(outcome, v.Peeked)
+        views.extend(outcome.messages)
+    return tuple(views)
 
 
 @when(
@@ -66,20 +80,20 @@ def shows_number(
     assert shown == [bus.sent[place - 1].body] or (first and not shown), shown
 
 
-@then("each is the oldest of its partition")
-def oldest_of_theirs(bus: BusUnderTest, queue: str, shown: list[v.MessageView]) -> None:
-    """Check that each message shown is the oldest in its partition."""
-    places = bus.located(queue, [message.body for message in bus.sent], None)
-    first: dict[int, str] = {}
-    for message, place in zip(bus.sent, places, strict=True):
-        first.setdefault(place, message.body)
-    assert {view.body for view in shown} <= set(first.values()), shown
-
-
-@then("each is one of those that were sent")
-def shows_only_sent(bus: BusUnderTest, shown: list[v.MessageView]) -> None:
-    """Check that each message shown was sent; the service may show any of them."""
-    assert {view.body for view in shown} <= {message.body for message in bus.sent}
+@then(
+    parsers.re(
+        "each message shown is (?P<what>one of those that were sent|the oldest of its partition)"
+    )
+)
+def shows_only(bus: BusUnderTest, queue: str, peeked: tuple[v.MessageView, ...], what: str) -> None:
+    """Check each message shown; the service may show any one, or the oldest of any partition."""
+    bodies = [message.body for message in bus.sent]
+    if what == "the oldest of its partition":
+        first: dict[int, str] = {}
+        for body, place in zip(bodies, bus.located(queue, bodies, None), strict=True):
+            first.setdefault(place, body)
+        bodies = [*first.values()]
+    assert {view.body for view in peeked} <= {*bodies}, peeked
 
 
 @then("every message that was sent was shown")

@@ -1,13 +1,11 @@
-"""Steps that receive, settle and peek."""
+"""Steps that receive and settle."""
 
 import pytest
 from pytest_bdd import parsers, step, when
 
 from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
-from busproof.steps.sentences import TOPIC, Fate, name_in, sentence, transaction_of
-
-PEEKED_AT_ONCE = 64
+from busproof.steps.sentences import Fate, sentence, transaction_of
 
 
 @step(
@@ -28,7 +26,7 @@ def receives_everything(
     views.extend(bus.received(queue + (below or ""), connection or "c1", session_id))
 
 
-@when(
+@step(
     sentence(
         "{number:HowMany} {messages:Messages}{session_id:Session?}{below:DeadLetters?} {is:Tense} "
         "received and {fate:Fate}"
@@ -83,15 +81,24 @@ def settles_kept(
 
 
 @when(
-    sentence("a message{session_id:Session?}{below:DeadLetters?} is received and kept"),
+    sentence(
+        "a message{session_id:Session?}{below:DeadLetters?} is received and kept{maybe:IfItComes?}"
+    ),
     target_fixture="kept",
 )
-@when(sentence("a message{session_id:Session} is received again"), target_fixture="again")
 def keeps(
-    bus: BusUnderTest, queue: str, session_id: str | None, below: str | None = None
-) -> v.MessageView:
-    """Receive a message and leave it locked."""
-    return kept_message(bus, queue + (below or ""), session_id)
+    bus: BusUnderTest,
+    queue: str,
+    session_id: str | None,
+    below: str | None,
+    maybe: str | None,
+) -> v.MessageView | None:
+    """Receive a message and leave it locked; it may not come."""
+    path = queue + (below or "")
+    if maybe is None:
+        return kept_message(bus, path, session_id)
+    outcome = bus.do(v.Receive(queue=path, session_id=session_id))
+    return outcome.message if isinstance(outcome, v.Received) else None
 
 
 def kept_message(bus: BusUnderTest, path: str, session_id: str | None = None) -> v.MessageView:
@@ -119,52 +126,24 @@ def keeps_several(
     return [kept_message(bus, queue, session_id) for _ in range(number)]
 
 
-@when(sentence("a receive{below:DeadLetters?} is tried{connection:Elsewhere?}"))
+@when(
+    sentence(
+        "{number:Number} {receives:Receives}{below:DeadLetters?} {is:Tense} tried"
+        "{connection:Elsewhere?}"
+    )
+)
 def tries(
+    request: pytest.FixtureRequest,
     bus: BusUnderTest,
-    queue: str,
     views: list[v.MessageView],
+    number: int,
     below: str | None,
     connection: str | None,
 ) -> None:
-    """Try to receive, and remember a message that arrives."""
-    _try(bus, queue + (below or ""), views, connection or "c1")
-
-
-def _try(bus: BusUnderTest, path: str, views: list[v.MessageView], connection: str = "c1") -> None:
+    """Try to receive, and remember the messages that arrive."""
+    path = str(request.getfixturevalue("queue")) + (below or "")
     command = v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE)
-    outcome = bus.do(command, connection)
-    if isinstance(outcome, v.Received):
-        views.append(outcome.message)
-
-
-@when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
-def tries_until(bus: BusUnderTest, queue: str, views: list[v.MessageView], number: int) -> None:
-    """Receive up to this many times until a message arrives; none has to."""
-    before = len(views)
     for _ in range(number):
-        if len(views) == before:
-            _try(bus, queue, views)
-
-
-@when(
-    sentence("messages{session_id:Session?}{below:DeadLetters?} are peeked"),
-    target_fixture="peeked",
-)
-def peeks(
-    bus: BusUnderTest, queue: str, session_id: str | None, below: str | None
-) -> tuple[v.MessageView, ...]:
-    """Peek at the messages, of a session or among the dead letters."""
-    path = queue + (below or "")
-    return bus.peeked(v.Peek(queue=path, count=PEEKED_AT_ONCE, session_id=session_id))
-
-
-@when(sentence("a message is requested{place:From?}"), target_fixture="outcome")
-def requests(request: pytest.FixtureRequest, bus: BusUnderTest, place: str | None) -> v.Outcome:
-    """Try to receive a message in the mode receive-and-delete."""
-    path = str(request.getfixturevalue("queue")) if place is None else _subscription(place)
-    return bus.do(v.Receive(queue=path, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
-
-
-def _subscription(text: str) -> str:
-    return v.subscription_path(TOPIC, name_in(text))
+        outcome = bus.do(command, connection or "c1")
+        if isinstance(outcome, v.Received):
+            views.append(outcome.message)

@@ -123,8 +123,9 @@ def has_scheduled_large(
     scheduled.extend(outcome for outcome in outcomes if isinstance(outcome, v.Scheduled))
 
 
-@then("as many messages were received as were accepted")
-def as_many_came_as_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
-    """Check that exactly the accepted messages were received, by their number."""
-    accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
-    assert len({view.body for view in views}) == len(views) == accepted, accepted
+@then(parsers.re("as many messages were received as were (?P<answered>accepted|refused)"))
+def as_many_came(outcomes: list[v.Outcome], views: list[v.MessageView], answered: str) -> None:
+    """Check that as many messages were received, each once, as requests were answered so."""
+    kind = v.Done if answered == "accepted" else v.Refused
+    number = sum(isinstance(outcome, kind) for outcome in outcomes)
+    assert len({view.body for view in views}) == len(views) == number, (number, views)

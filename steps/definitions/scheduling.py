@@ -120,12 +120,3 @@ def came_last(bus: BusUnderTest, views: list[v.MessageView]) -> None:
     """Check that the scheduled message arrived after those sent before it was due."""
     scheduled = bus.sent[0].body
     assert scheduled in [view.body for view in views[-1:]], views
-
-
-@then("its number is another one now")
-def has_another_number(scheduled: list[v.Outcome], views: list[v.MessageView]) -> None:
-    """Check that activation gave the message a new sequence number."""
-    assert views, "no message came"
-    number = views[0].sequence_number
-    assert number is not None, views[0]
-    assert number != _number(scheduled[-1]), views[0]

@@ -68,17 +68,6 @@ def none_is_next(outcome: v.Outcome) -> None:
     assert isinstance(outcome, v.Empty | v.Refused), outcome
 
 
-@then(
-    parsers.re(
-        r'the sessions? (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*) (?:was|were) accepted'
-        "(?:, each once)?"
-    )
-)
-def these_accepted(accepted_sessions: list[str], names: str) -> None:
-    """Check that exactly these sessions were accepted."""
-    assert sorted(accepted_sessions) == _named(names), accepted_sessions
-
-
 def _named(names: str) -> list[str]:
     return sorted(name.strip('"') for name in names.replace(" and ", ", ").split(", "))
 
@@ -101,25 +90,10 @@ def _use(bus: BusUnderTest, queue: str, session_id: str, used: str) -> v.Command
     return v.SetSessionState(queue=queue, session_id=session_id, state=name_in(used))
 
 
-@then(parsers.re("its delivery count is (?P<how>as before|greater by one)"))
-def counts_again(kept: v.MessageView, again: v.MessageView, how: str) -> None:
-    """Check how the delivery count of the second delivery compares with that of the first."""
-    assert kept.body == again.body
-    assert kept.delivery_count is not None, "a locked message comes with its delivery count"
-    more = 1 if how == "greater by one" else 0
-    assert again.delivery_count == kept.delivery_count + more
-
-
-@then(parsers.re('the answer (?:is the state "(?P<state>[^"]*)"|has no state)'))
-def answers_state(outcome: v.Outcome, state: str | None) -> None:
-    """Check the state with which a request was answered."""
-    assert outcome == v.SessionState(state=state), outcome
-
-
 @then(
     parsers.re(
-        r'the state of session "(?P<session_id>[^"]*)" (?:is none|is (?P<empty>an empty text)'
-        r'|is "(?P<state>[^"]*)"|has (?P<number>\d+) characters)'
+        r'the state of session "(?P<session_id>[^"]*)"(?P<elsewhere> over another connection)? '
+        r'(?:is|has) (?P<what>none|an empty text|"[^"]*"|\d+ characters)'
         r'(?:, or "(?P<old>[^"]*)" if it was refused)?'
     )
 )
@@ -127,33 +101,38 @@ def has_state(
     request: pytest.FixtureRequest,
     bus: BusUnderTest,
     session_id: str,
-    empty: str | None,
-    state: str | None,
-    number: str | None,
+    elsewhere: str | None,
+    what: str,
     old: str | None,
 ) -> None:
     """Check the session state or its length; it may be the old one if a request was refused."""
     queue = str(request.getfixturevalue("queue"))
-    outcome = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
+    command = v.GetSessionState(queue=queue, session_id=session_id)
+    outcome = bus.do(command, OTHER if elsewhere else "c1")
     assert isinstance(outcome, v.SessionState), outcome
-    if number is not None:
-        assert len(outcome.state or "") == int(number)
+    if what.endswith("characters"):
+        assert len(outcome.state or "") == int(what.split(maxsplit=1)[0])
         return
-    wanted = "" if empty else state
+    wanted = {"none": None, "an empty text": ""}.get(what, what.strip('"'))
     if old is not None and isinstance(request.getfixturevalue("outcome"), v.Refused):
         wanted = old
     assert outcome.state == wanted, outcome
 
 
-@then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
-def these_listed(bus: BusUnderTest, queue: str, names: str) -> None:
-    """Check that the list contains exactly these sessions."""
-    outcome = bus.do(v.ListSessions(queue=queue))
-    assert isinstance(outcome, v.SessionsListed), outcome
-    assert sorted(outcome.session_ids) == _named(names), outcome
-
-
-@then(parsers.parse('only messages of session "{session_id}" are shown'))
-def shows_session(peeked: tuple[v.MessageView, ...], session_id: str) -> None:
-    """Check that messages are shown, all from this session."""
-    assert {view.session_id for view in peeked} == {session_id}
+@then(
+    parsers.re(
+        r"the sessions? (?P<which>accepted|listed) (?:is|are) "
+        r'(?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'
+    )
+)
+def names_sessions(
+    request: pytest.FixtureRequest, bus: BusUnderTest, queue: str, which: str, names: str
+) -> None:
+    """Check that exactly these sessions were accepted, or are in the list, each once."""
+    if which == "accepted":
+        found = list(request.getfixturevalue("accepted_sessions"))
+    else:
+        outcome = bus.do(v.ListSessions(queue=queue))
+        assert isinstance(outcome, v.SessionsListed), outcome
+        found = list(outcome.session_ids)
+    assert sorted(found) == _named(names), found

@@ -14,12 +14,6 @@ from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, seconds
 
 
-@then("each has the body that was sent")
-def has_bodies(bus: BusUnderTest, views: list[v.MessageView]) -> None:
-    """Check that the bodies received are those that were sent."""
-    assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
-
-
 @when(
     parsers.re(
         r"the other partition's key is used for (?P<number>\d+) (?P<large>large )?messages?"
@@ -58,19 +52,6 @@ def last_received(bus: BusUnderTest, views: list[v.MessageView], number: int) ->
     assert [received.count(message.body) for message in bus.sent[-number:]] == [1] * number, views
 
 
-@then("those that were refused were received, and no others")
-def those_refused_came(
-    several: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
-) -> None:
-    """Check that exactly the messages whose settlement was refused were received again."""
-    refused = [
-        view.body
-        for view, outcome in zip(reversed(several), outcomes, strict=True)
-        if isinstance(outcome, v.Refused)
-    ]
-    assert sorted(view.body for view in views) == sorted(refused), outcomes
-
-
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
 @waiting
 def renews_many(bus: BusUnderTest, queue: str, kept: v.MessageView, number: int, gap: int) -> None:
@@ -93,12 +74,6 @@ def commits_many(bus: BusUnderTest, queue: str, number: int, carried: Properties
         sent = v.Send(queue=queue, message=carried.message(bus), transaction=name)
         bus.expect(bus.send(sent), v.Done)
         bus.expect(bus.do(v.CommitTransaction(transaction=name)), v.Done)
-
-
-@when(parsers.parse('session "{session_id}" is accepted once more'))
-def accept_once_more(bus: BusUnderTest, queue: str, session_id: str) -> None:
-    """Accept a session again after its release; this must succeed."""
-    bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
 
 
 @when(
@@ -162,9 +137,3 @@ def counts_each_time(bus: BusUnderTest, queue: str, views: list[v.MessageView], 
     counts = [view.delivery_count or 0 for view in views]
     step = 1 if how == "greater by one" else 0
     assert counts == [counts[0] + step * number for number in range(len(counts))], counts
-
-
-@then("its reason is the same each time")
-def same_reason_each_time(views: list[v.MessageView]) -> None:
-    """Check that each delivery of a dead letter has the same reason, if the bus reports any."""
-    assert len({view.dead_letter_reason for view in views}) == 1, views
