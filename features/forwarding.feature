@@ -405,7 +405,7 @@ Feature: Automatic forwarding
     @FWD-25
     Scenario Outline: A source that requires sessions does not forward
       Given a <kind> destination "end"
-      When a <kind> source of "end" is tried that requires sessions
+      When a <kind> queue named "source" that forwards to "end" and that requires sessions is requested
       And senders turn to the source
       And a message with SessionId "a" is sent
       And receivers turn to "end"
@@ -438,7 +438,7 @@ Feature: Automatic forwarding
     @FWD-29
     Scenario: The destination of dead letters must exist
       Given a partitioned destination "end"
-      When a partitioned source of dead letters for "nowhere" is tried
+      When a partitioned queue named "source" that forwards its dead letters to "nowhere" is requested
       Then it is refused
       When senders turn to the source
       And a message without key is sent
@@ -447,7 +447,7 @@ Feature: Automatic forwarding
     @FWD-29
     Scenario Outline: A destination must exist
       Given a <kind> destination "end"
-      When a <kind> source of "nowhere" is tried
+      When a <kind> queue named "source" that forwards to "nowhere" is requested
       Then it is refused
       When senders turn to the source
       And a message without key is sent

@@ -168,9 +168,9 @@ Feature: Entity quotas
       Then all of them were accepted, or the first 1000 where so few may be all
       When a regular queue is created
       Then it is refused
-      When one of them is replaced by a partitioned queue, where queues can be deleted
+      When one of them is replaced by a partitioned queue, where that is possible
       Then that is accepted, where each queue counts once
-      When two of them are replaced by a topic with a subscription, where there are topics
+      When two of them are replaced by a topic with a subscription, where that is possible
       And another regular queue is requested
       Then it is accepted or refused
 

@@ -106,23 +106,23 @@ Feature: Scheduled messages
     @SCHED-07
     Scenario: It comes behind what was sent before its time
       Given a partitioned queue
-      And a message with PartitionKey "a" was scheduled in 5 seconds
-      And a message with PartitionKey "a" was sent
+      And a message with PartitionKey "a" and the body "later" was scheduled in 5 seconds
+      And a message with PartitionKey "a" and the body "now" was sent
       When 5 seconds pass
       And 2 messages are awaited
       Then exactly 2 messages were received
-      And the scheduled message came last
+      And number 2 of them has the body "later"
 
     @SCHED-07
     Scenario Outline: So it does in its session
       Given a <kind> queue that requires sessions
-      And a message with SessionId "a" was scheduled in 5 seconds
-      And a message with SessionId "a" was sent
+      And a message with SessionId "a" and the body "later" was scheduled in 5 seconds
+      And a message with SessionId "a" and the body "now" was sent
       When 5 seconds pass
       And session "a" is accepted
       And 2 messages of session "a" are awaited
       Then exactly 2 messages were received
-      And the scheduled message came last
+      And number 2 of them has the body "later"
 
       Examples:
         | kind        |

@@ -1688,36 +1688,38 @@ Feature: Late effects, changed settings and refused requests
     @PART-02
     Scenario Outline: A partition that is up takes what it is sent in an outage of another
       Given a partitioned queue
-      And a key in another partition than "a"
+      And a key "b" in another partition than "a"
+      And a message with PartitionKey "a" was sent
       When the partition that took the first message goes down
       And <sent>
       Then it is accepted
       When the partition is up again
       And everything is received and completed
-      Then the last 2 messages sent were received, each once
+      Then exactly <received> messages were received
 
       Examples:
-        | sent                                      |
-        | the other partition's key is used for 2 messages         |
-        | the other partition's key is used for 2 messages at once |
+        | sent                                              | received |
+        | a message with PartitionKey "b" is sent           | 2        |
+        | 2 messages with PartitionKey "b" are sent at once | 3        |
 
     @TXN-12 @PART-02
     Scenario Outline: A transaction of a partition that is up is committed in an outage of another
       Given a partitioned queue
-      And a key in another partition than "a"
+      And a key "b" in another partition than "a"
+      And a message with PartitionKey "a" was sent
       And a transaction
       When <first>
       And <then>
       And the transaction is committed
       And the partition is up again
       And everything is received and completed
-      Then the last 2 messages sent were received, each once
+      Then exactly 3 messages were received
 
       Examples:
-        | first                                                    | then                                                     |
-        | the other partition's key is used for 2 messages in the transaction     | the partition that took the first message goes down      |
-        | the partition that took the first message goes down      | the other partition's key is used for 2 messages in the transaction     |
-        | the other partition's key is used for 2 messages at once in the transaction | the partition that took the first message goes down  |
+        | first                                                                | then                                                         |
+        | 2 messages with PartitionKey "b" are sent in the transaction         | the partition that took the first message goes down          |
+        | the partition that took the first message goes down                  | 2 messages with PartitionKey "b" are sent in the transaction |
+        | 2 messages with PartitionKey "b" are sent at once in the transaction | the partition that took the first message goes down          |
 
     @BATCH-07
     Scenario: A batch that is too large is refused in an outage, and one that is not is taken
@@ -2619,9 +2621,9 @@ Feature: Late effects, changed settings and refused requests
     Scenario Outline: A destination that does not exist is refused, whatever happens elsewhere
       Given a <kind> queue
       And <elsewhere>
-      When a <kind> source of "nowhere" is tried
+      When a <kind> queue named "source" that forwards to "nowhere" is requested
       Then it is refused
-      When a partitioned source of dead letters for "nowhere" is tried
+      When a partitioned queue named "source" that forwards its dead letters to "nowhere" is requested
       Then it is refused
       When the queue is updated to forward to "nowhere"
       Then it is refused

@@ -81,10 +81,10 @@ Feature: Transactions on partitioned queues
     @TXN-04
     Scenario: Even keys that share a partition are different keys
       Given a partitioned queue
-      And two keys that share a partition
+      And a key "b" in the same partition as "a"
       And a transaction
-      And the first of them was used in the transaction
-      When the second of them is used in the transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
       Then it is refused as an invalid operation
 
     @TXN-08

@@ -45,6 +45,8 @@ class BusUnderTest(Driver):
         self._bodies = 0
         self._deadline: int | None = None
         self.sent: list[v.Message] = []
+        self.keys: dict[str, str] = {}
+        """The PartitionKeys that were found for a scenario, by their names in it."""
         self.settings: dict[str, v.CreateQueue] = {}
         self.deliveries: dict[str, int] = {}
         """The maximum delivery count of each queue and subscription, by path."""

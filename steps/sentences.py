@@ -303,7 +303,6 @@ WORDS: Final = {
     "Deferred": Word("it|the message kept", "{it or the message kept}"),
     "InTheEnd": Word("in the end ", "in the end "),
     "Has": Word("has|have", "{has or have}"),
-    "Place": Word("first|second", "{first or second}", ("first", "second").index),
     "ByThen": Word(" by then", " by then"),
     "Found": Word("|".join(SEEN), f"{{{' or '.join(SEEN)}}}", SEEN.__getitem__),
     "OrIfRefused": Word(
@@ -336,6 +335,7 @@ WORDS: Final = {
         "completed|abandoned|deferred|dead-lettered|renewed",
         "{completed or abandoned or deferred or dead-lettered or renewed}",
     ),
+    "AndAbandoned": Word(" and abandoned", " and abandoned"),
     "OtherQueue": Word("another queue|a queue to come", "{another queue or a queue to come}"),
     "AskedTo": Word(" requested to be", " requested to be"),
     "Status": Word("|".join(STATUSES), f"{{{' or '.join(STATUSES)}}}", STATUSES.__getitem__),

@@ -71,6 +71,9 @@ class Properties:
         values: dict[str, Any] = {
             PROPERTIES[name]: unique if text is None else text for name, text in self.values.items()
         }
+        key = values.get("partition_key")
+        if key in bus.keys:
+            values["partition_key"] = bus.keys[key]
         return attrs.evolve(message, properties=self.own, **values)
 
     def _with_body(self, message: v.Message, bus: BusUnderTest) -> v.Message:

@@ -40,14 +40,6 @@ def create_source(
     return _create(bus, _source(kind, dead, name, traits))
 
 
-@when(parsers.re(rf"{_SOURCE} is tried(?: (?P<traits>.+))?"), target_fixture="outcome")
-def tries_source(
-    bus: BusUnderTest, kind: str, dead: str | None, name: str, traits: str | None
-) -> v.Outcome:
-    """Try to create a queue that forwards its messages or dead letters."""
-    return bus.do(_source(kind, dead, name, traits))
-
-
 def _source(kind: str, dead: str | None, name: str, traits: str | None) -> v.CreateQueue:
     """Return the settings of a queue that forwards to this one."""
     if dead is None:

@@ -8,18 +8,32 @@ from busproof.steps.sentences import TOPIC
 
 
 @when(
-    "one of them is replaced by a partitioned queue, where queues can be deleted",
+    parsers.re(
+        "(?:one of them is|two of them are) replaced by (?P<what>a partitioned queue|a topic with a"
+        " subscription), where that is possible"
+    ),
     target_fixture="replaced",
 )
-def replace_by_partitioned(bus: BusUnderTest) -> v.Outcome | None:
-    """Replace a queue by a partitioned one; if that is refused, create a regular one again."""
+def replaces(bus: BusUnderTest, what: str) -> v.Outcome | None:
+    """Replace a queue by a partitioned one, or two by a topic and its subscription.
+
+    If a partitioned one is refused, create a regular one again. A topic and its subscription are as
+    many as two queues if subscriptions count.
+    """
     if v.Capability.MANAGEMENT not in bus.capabilities:
         return None
-    bus.expect(bus.do(v.DeleteQueue(queue=next(iter(bus.settings)))), v.Done)
-    outcome = bus.do(v.CreateQueue(queue="partitioned"))
-    if isinstance(outcome, v.Refused):
-        bus.do(v.CreateQueue(queue="put-back", partitioned=False))
-    return outcome
+    if what == "a partitioned queue":
+        bus.expect(bus.do(v.DeleteQueue(queue=next(iter(bus.settings)))), v.Done)
+        outcome = bus.do(v.CreateQueue(queue="partitioned"))
+        if isinstance(outcome, v.Refused):
+            bus.do(v.CreateQueue(queue="put-back", partitioned=False))
+        return outcome
+    if v.Capability.TOPICS not in bus.capabilities or bus.profile.tier is v.Tier.BASIC:
+        return None
+    for name in list(bus.settings)[1:3]:
+        bus.expect(bus.do(v.DeleteQueue(queue=name)), v.Done)
+    bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=False)), v.Done)
+    return bus.do(v.CreateSubscription(topic=TOPIC, subscription="all"))
 
 
 @then("that is accepted, where each queue counts once")
@@ -27,17 +41,6 @@ def counts_once(bus: BusUnderTest, replaced: v.Outcome | None) -> None:
     """Check that a partitioned queue counts once, under the reading that says so (QUOTA-WEIGHT)."""
     if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         assert isinstance(replaced, v.Done | None), replaced
-
-
-@when("two of them are replaced by a topic with a subscription, where there are topics")
-def replace_by_topic(bus: BusUnderTest) -> None:
-    """Replace two queues by a topic and a subscription, as many if subscriptions count."""
-    there = {v.Capability.TOPICS, v.Capability.MANAGEMENT} <= bus.capabilities
-    if there and bus.profile.tier is not v.Tier.BASIC:
-        for name in list(bus.settings)[1:3]:
-            bus.expect(bus.do(v.DeleteQueue(queue=name)), v.Done)
-        bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=False)), v.Done)
-        bus.do(v.CreateSubscription(topic=TOPIC, subscription="all"))
 
 
 @then(parsers.parse("all of them were accepted, or the first {number:d} where so few may be all"))

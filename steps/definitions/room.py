@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 import pytest
-from pytest_bdd import given, parsers, then, when
+from pytest_bdd import given, parsers, step, then, when
 
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
@@ -20,6 +20,7 @@ from busproof.steps.definitions.storage_quota import (
     GB,
     not_too_large,
 )
+from busproof.steps.sentences import transaction_of
 from busproof.steps.wording import Properties
 
 SIZE: Final = FILLERS[0]
@@ -81,34 +82,37 @@ def _in_some_way(
     ]
 
 
-@when(
+@step(
     parsers.re(
-        r"(?P<number>\d+) large messages (?P<carried>.+?) are refused"
+        r"(?P<number>an?|\d+) (?P<large>large )?messages? (?P<carried>.+?) "
+        r"(?:is|are|was|were) refused"
         r"(?: (?P<way>at once|as scheduled|by its dead-letter queue))?"
         r"(?P<within> in the transaction)?"
     ),
-    converters={"number": int, **READ},
+    converters=READ,
 )
-def large_are_refused(
+def sends_in_vain(
     request: pytest.FixtureRequest,
     bus: BusUnderTest,
-    queue: str,
-    number: int,
+    number: str,
+    large: str | None,
     carried: Properties,
     way: str | None,
     within: str | None,
 ) -> None:
-    """Try to send large messages in one of several ways; each must be refused."""
-    transaction = request.getfixturevalue("transaction") if within else None
-    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    """Try to send messages in one of several ways; each must be refused."""
+    if large:
+        bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     if within and bus.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
         raise NotApplicable("reading: a transaction may refuse its messages at the commit")
-    messages = [
-        attrs.evolve(carried.message(bus), size=SIZE, stands_in=True) for _ in range(number)
-    ]
+    messages = [carried.message(bus) for _ in range(int(number) if number.isdecimal() else 1)]
+    if large:
+        messages = [attrs.evolve(message, size=SIZE, stands_in=True) for message in messages]
+    queue = str(request.getfixturevalue("queue"))
     path = queue + v.DEAD_LETTERS if way == "by its dead-letter queue" else queue
+    transaction = transaction_of(request, within)
     for outcome in _in_some_way(bus, path, messages, way or "", transaction):
-        bus.expect(not_too_large(outcome), v.Refused)
+        bus.expect(not_too_large(outcome) if large else outcome, v.Refused)
 
 
 @given(parsers.parse("{number:d} large messages were scheduled for tomorrow"))

@@ -15,8 +15,6 @@ from busproof.steps.wording import Properties, properties, seconds
 __all__ = ["send"]
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
-KEYS_TRIED = 400
-"""Maximum number of keys to try until two share a partition; 17 suffice for 16 partitions."""
 
 
 def send(
@@ -78,16 +76,6 @@ def _path(request: pytest.FixtureRequest, place: str | None) -> str:
 
 
 @step(
-    sentence("{number:Number} {messages:Messages} {carried} {is:Tense} refused"),
-    converters=READ,
-)
-def were_refused(bus: BusUnderTest, queue: str, number: int, carried: Properties) -> None:
-    """Send messages that must all be refused; the judge checks that."""
-    for _ in range(number):
-        send(bus, queue, carried)
-
-
-@step(
     sentence("{number:d} messages {carried} {is:Tense} sent{within:Within?}"),
     converters=READ,
     target_fixture="outcomes",
@@ -127,40 +115,3 @@ def sends_in_turn(bus: BusUnderTest, queue: str, keys: list[Properties], number:
     for _ in range(number):
         for carried in keys:
             send_all(bus, queue, 1, carried)
-
-
-@given("two keys that share a partition", target_fixture="shared_keys")
-def keys_of_one_partition(bus: BusUnderTest, queue: str) -> tuple[str, str]:
-    """Find two keys of one partition by sending messages with new keys until two share one."""
-    bus.need(v.Capability.WITNESS)
-    by_partition: dict[int, str] = {}
-    for number in range(KEYS_TRIED):
-        key = f"key-{number}"
-        send_all(bus, queue, 1, Properties({"PartitionKey": key}))
-        partition = bus.located(queue, [bus.sent[-1].body], None)[0]
-        if partition in by_partition:
-            return by_partition[partition], key
-        by_partition[partition] = key
-    raise AssertionError(
-        f"{KEYS_TRIED} keys in {len(by_partition)} partitions, and no two share one"
-    )
-
-
-@step(
-    sentence("the {place:Place} of them {must:Tense} used in the transaction"),
-    target_fixture="outcome",
-)
-def sends_with_shared_key(
-    bus: BusUnderTest,
-    queue: str,
-    transaction: str,
-    shared_keys: tuple[str, str],
-    place: int,
-    must: bool,
-) -> v.Outcome:
-    """Send a message with the first or second of two keys in the transaction."""
-    carried = Properties({"PartitionKey": shared_keys[place]})
-    outcome = send(bus, queue, carried, transaction=transaction)
-    if must:
-        bus.expect(outcome, v.Done)
-    return outcome

@@ -1,7 +1,5 @@
 """Steps for combinations of an outage, an update, a refusal and unusual values."""
 
-import attrs
-import pytest
 from pytest_bdd import parsers, then, when
 
 from busproof import vocabulary as v
@@ -9,47 +7,8 @@ from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.outages_and_clock import need_virtual_clock
 from busproof.steps.definitions.sending import READ
-from busproof.steps.sentences import transaction_of
 from busproof.steps.waiting import waiting
 from busproof.steps.wording import Properties, seconds
-
-
-@when(
-    parsers.re(
-        r"the other partition's key is used for (?P<number>\d+) (?P<large>large )?messages?"
-        r"(?P<at_once> at once)?(?P<within> in the transaction)?"
-    ),
-    converters={"number": int},
-    target_fixture="outcome",
-)
-def send_with_that_key(
-    request: pytest.FixtureRequest,
-    bus: BusUnderTest,
-    distant_key: str,
-    number: int,
-    large: str | None,
-    at_once: str | None,
-    within: str | None,
-) -> v.Outcome:
-    """Send messages with the key of the other partition; return the last answer."""
-    queue = str(request.getfixturevalue("queue"))
-    transaction = transaction_of(request, within)
-    messages = [bus.message(partition_key=distant_key) for _ in range(number)]
-    if large:
-        size = request.getfixturevalue("filled").size
-        messages = [attrs.evolve(message, size=size, stands_in=True) for message in messages]
-    if at_once:
-        batch = v.SendBatch(queue=queue, messages=tuple(messages), transaction=transaction)
-        return bus.send_batch(batch)
-    sends = (v.Send(queue=queue, message=message, transaction=transaction) for message in messages)
-    return [bus.send(send) for send in sends][-1]
-
-
-@then(parsers.parse("the last {number:d} messages sent were received, each once"))
-def last_received(bus: BusUnderTest, views: list[v.MessageView], number: int) -> None:
-    """Check that the latest messages that were accepted are among those received, each once."""
-    received = [view.body for view in views]
-    assert [received.count(message.body) for message in bus.sent[-number:]] == [1] * number, views
 
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))

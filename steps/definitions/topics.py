@@ -14,19 +14,15 @@ from busproof.steps.wording import subscription_settings, wanted
 
 @given(
     parsers.re(
-        r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that (?:requires|forwards)) .+))?'
+        r'subscriptions? "(?P<name>[^"]+)"(?: to "s(?P<last>\d+)")?'
+        r"(?: (?P<traits>(?:with|that (?:requires|forwards)) .+))?"
     )
 )
-def subscribe(bus: BusUnderTest, name: str, traits: str | None) -> None:
-    """Create a subscription of the topic with these traits."""
-    bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), v.Done)
-
-
-@given(parsers.parse('subscriptions "s1" to "s{last:d}"'))
-def subscribe_often(bus: BusUnderTest, last: int) -> None:
-    """Create several subscriptions of the topic."""
-    for number in range(1, last + 1):
-        bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=f"s{number}")), v.Done)
+def subscribe(bus: BusUnderTest, name: str, last: str | None, traits: str | None) -> None:
+    """Create a subscription of the topic with these traits; or several, from "s1" to the last."""
+    names = [name] if last is None else [f"s{number}" for number in range(1, int(last) + 1)]
+    for each in names:
+        bus.expect(bus.do(subscription_settings(TOPIC, each, traits or "")), v.Done)
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)" that takes (?P<what>.+)'))

@@ -3,6 +3,7 @@
 import pytest
 
 from busproof.steps.sentences import WORDS, Fate, name_in, sentence
+from busproof.vocabulary.outcomes import Empty, Refused
 from busproof.vocabulary.values import Error
 
 SENT = sentence("a message {carried} {must:Tense} sent{place:To?}{within:Within?}")
@@ -64,6 +65,22 @@ def test_any_other_text_does_not_fit(text):
 def test_a_word_has_a_meaning(word, text, meaning):
     """The same in every sentence."""
     assert meaning == WORDS[word](text)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "fits"),
+    [
+        ("finds nothing", Empty(), True),
+        ("finds nothing", Refused(error=Error.NOT_FOUND), False),
+        ("is refused", Refused(error=Error.NOT_FOUND), True),
+        ("is refused", Empty(), False),
+        ("is refused because it is not found", Refused(error=Error.NOT_FOUND), True),
+        ("is refused because it is not found", Refused(error=Error.ENTITY_DISABLED), False),
+    ],
+)
+def test_a_receive_finds_what_the_sentence_says(text, outcome, fits):
+    """A refusal has the error that it names, if it names one."""
+    assert fits is WORDS["Finds"](text).fits(outcome)
 
 
 def test_every_word_is_listed_on_the_site():

@@ -14,6 +14,7 @@ class Bodies:
 
     def __init__(self) -> None:
         self.count = 0
+        self.keys: dict[str, str] = {}
 
     def message(self) -> Message:
         self.count += 1
@@ -88,6 +89,44 @@ def test_a_received_message_fits_where_it_carries_what_was_worded():
     assert properties("without key").fit(view)
     assert not properties('with SessionId "b"').fit(view)
     assert not properties('with PartitionKey "a"').fit(view)
+
+
+def test_a_property_of_any_value_fits_where_it_is_there():
+    """Whether it is a property of messages or the application's own."""
+    view = MessageView(body="m1", message_id="x", properties={"color": "red"})
+    assert properties("MessageId of any value and property color of any value").fit(view)
+    assert not properties("property size of any value").fit(view)
+    assert not properties("Label of any value").fit(view)
+
+
+def test_a_property_of_any_value_cannot_be_sent():
+    """A message has one value."""
+    with pytest.raises(ValueError, match="a value of MessageId"):
+        properties("with MessageId of any value").message(Bodies())
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "fits"),
+    [
+        ('the body "a  b"', "a  b", True),
+        ('the body "a  b"', "a b", False),
+        ("a body of 3 characters", "m1x", True),
+        ("a body of 3 characters", "m1", False),
+        ("a body of several lines", "a\tb\n\nc\r\nd\n", True),
+        ("a body of several lines", "a\tb\n\nc\nd\n", False),
+    ],
+)
+def test_a_received_message_fits_where_its_body_does(text, body, fits):
+    """Its length counts where only that is worded."""
+    assert fits is properties(text).fit(MessageView(body=body))
+
+
+def test_a_key_that_was_found_is_sent_by_its_name():
+    """A scenario cannot know which key is in the partition that it is about."""
+    bus = Bodies()
+    bus.keys["b"] = "key-7"
+    sent = [properties(f'with PartitionKey "{name}"').message(bus) for name in ("a", "b")]
+    assert ["a", "key-7"] == [message.partition_key for message in sent]
 
 
 def test_a_session_is_reported_where_one_is_worded():
