@@ -354,6 +354,6 @@ Feature: Transactions on partitioned queues
     @TXN-12
     Scenario: A hundred transactions one after another each arrive
       Given a partitioned queue
-      When 110 transactions of a message with PartitionKey "a" are committed one after another
+      When 110 messages with PartitionKey "a" are sent, each in a transaction of its own
       And everything is received and completed
       Then exactly 110 messages were received

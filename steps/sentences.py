@@ -257,6 +257,7 @@ WORDS: Final = {
     "Bound": Word("exactly|at most", "{exactly or at most}"),
     "Elsewhere": Word(" over another connection", " over another connection", lambda _: OTHER),
     "Within": Word(" in the transaction", " in the transaction"),
+    "Alone": Word(", each in a transaction of its own", ", each in a transaction of its own"),
     "Session": Word(' (?:of|in) session "[^"]*"', ' of session "{id}"', _quoted),
     "DeadLetters": Word(
         " among its dead letters(?: of transfers)?",

@@ -7,7 +7,6 @@ from busproof import vocabulary as v
 from busproof.steps.bus import BusUnderTest
 from busproof.steps.definitions.receiving import kept_message
 from busproof.steps.sentences import Times, sentence
-from busproof.steps.waiting import waiting
 from busproof.steps.wording import seconds
 
 
@@ -24,25 +23,14 @@ def abandons(
     path = queue + (below or "")
     if times is not None and times.spends:
         deliveries = times.number or bus.deliveries[path]
-        _spend(bus, path, deliveries, expiring_after=None, session_id=session_id)
+        spend_deliveries(bus, path, deliveries, expiring_after=None, session_id=session_id)
         return
     number = 1 if times is None else times.number or 1
     for _ in range(number):
         bus.abandon(path, kept_message(bus, path, session_id))
 
 
-@when(
-    parsers.parse(
-        "a message is received and its lock expires after {number:d} seconds, as often as permitted"
-    )
-)
-@waiting
-def expires_as_permitted(bus: BusUnderTest, queue: str, number: int) -> None:
-    """Receive a message and let its lock expire, until it reaches the maximum delivery count."""
-    _spend(bus, queue, bus.deliveries[queue], expiring_after=number)
-
-
-def _spend(
+def spend_deliveries(
     bus: BusUnderTest,
     queue: str,
     deliveries: int,

@@ -51,17 +51,12 @@ def defers(
     return views
 
 
-@when("it is received by its number and kept", target_fixture="kept")
-def keeps_by_number(bus: BusUnderTest, queue: str, aside: list[v.MessageView]) -> v.MessageView:
-    """Receive the deferred message by its number and leave it locked."""
-    return _had(bus, _ask(bus, queue, aside))[0]
-
-
 @when(
     parsers.re(
         "(?:it|each of them) is received by its number(?P<elsewhere> over another connection)? and "
-        "(?P<how>completed|abandoned|dead-lettered|deleted)"
-    )
+        "(?P<how>completed|abandoned|dead-lettered|deleted|kept)"
+    ),
+    target_fixture="kept",
 )
 def settles_by_number(
     bus: BusUnderTest,
@@ -70,20 +65,24 @@ def settles_by_number(
     views: list[v.MessageView],
     elsewhere: str | None,
     how: str,
-) -> None:
-    """Receive each deferred message by its number and settle it, or delete it on receipt."""
+) -> v.MessageView:
+    """Receive each deferred message by its number and settle, delete or keep it; return the last.
+
+    A message that is deleted has to have its body.
+    """
     connection = OTHER if elsewhere else "c1"
+    deletes = how == "deleted"
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE if deletes else v.ReceiveMode.PEEK_LOCK
     for view in aside:
-        if how == "deleted":
-            mode = v.ReceiveMode.RECEIVE_AND_DELETE
-            numbers = (_number(view),)
-            command = v.ReceiveDeferred(queue=queue, sequence_numbers=numbers, mode=mode)
-            assert [view.body] == [each.body for each in _had(bus, bus.do(command, connection))]
-            continue
-        received = _had(bus, _ask(bus, queue, [view], connection))[0]
+        command = v.ReceiveDeferred(queue=queue, sequence_numbers=(_number(view),), mode=mode)
+        received = _had(bus, bus.do(command, connection))[0]
         if how == "completed":
             views.append(received)
-        bus.expect(bus.do(settling(queue, received, Fate.of(how)), connection), v.Done)
+        if deletes:
+            assert received.body == view.body, received
+        elif how != "kept":
+            bus.expect(bus.do(settling(queue, received, Fate.of(how)), connection), v.Done)
+    return received
 
 
 @when(

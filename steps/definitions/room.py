@@ -52,20 +52,6 @@ def fills_parts(bus: BusUnderTest, queue: str, parts: int, more: int) -> list[v.
     return _sent(bus, queue, parts * FITTING + more)
 
 
-@when("messages without key are sent until no partition has room", target_fixture="outcome")
-def fills_all(bus: BusUnderTest, queue: str) -> v.Outcome:
-    """Send until many in a row are refused, far beyond what fits; return the last answer.
-
-    A full partition may be chosen and refuse a message while another one still has room.
-    """
-    in_a_row = 4 * bus.profile.partitions
-    for _ in range(10 * FITTING):
-        outcomes = _sent(bus, queue, in_a_row)
-        if not any(isinstance(outcome, v.Done) for outcome in outcomes):
-            break
-    return outcomes[-1]
-
-
 def _in_some_way(
     bus: BusUnderTest, queue: str, messages: Sequence[v.Message], way: str, transaction: str | None
 ) -> list[v.Outcome]:

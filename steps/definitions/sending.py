@@ -76,7 +76,7 @@ def _path(request: pytest.FixtureRequest, place: str | None) -> str:
 
 
 @step(
-    sentence("{number:d} messages {carried} {is:Tense} sent{within:Within?}"),
+    sentence("{number:d} messages {carried} {is:Tense} sent{within:Within?}{alone:Alone?}"),
     converters=READ,
     target_fixture="outcomes",
 )
@@ -87,9 +87,20 @@ def sends_several(
     number: int,
     carried: Properties,
     within: str | None,
+    alone: str | None,
 ) -> list[v.Outcome]:
-    """Send several messages; each must be accepted."""
+    """Send several messages, perhaps each in a transaction of its own; each must be accepted."""
+    if alone:
+        return [_send_alone(bus, queue, carried, f"many-{place}") for place in range(number)]
     return send_all(bus, queue, number, carried, transaction_of(request, within))
+
+
+def _send_alone(bus: BusUnderTest, queue: str, carried: Properties, transaction: str) -> v.Outcome:
+    """Send a message in a new transaction, and commit that."""
+    bus.expect(bus.do(v.BeginTransaction(transaction=transaction)), v.Done)
+    (outcome,) = send_all(bus, queue, 1, carried, transaction)
+    bus.expect(bus.do(v.CommitTransaction(transaction=transaction)), v.Done)
+    return outcome
 
 
 @when(

@@ -5,10 +5,10 @@ from pytest_bdd import parsers, then, when
 from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import BusUnderTest
+from busproof.steps.definitions.dead_letters import spend_deliveries
 from busproof.steps.definitions.outages_and_clock import need_virtual_clock
-from busproof.steps.definitions.sending import READ
 from busproof.steps.waiting import waiting
-from busproof.steps.wording import Properties, seconds
+from busproof.steps.wording import seconds
 
 
 @when(parsers.parse("its lock is renewed {number:d} times, {gap:d} seconds apart"))
@@ -22,25 +22,11 @@ def renews_many(bus: BusUnderTest, queue: str, kept: v.MessageView, number: int,
 
 
 @when(
-    parsers.parse("{number:d} transactions of a message {carried} are committed one after another"),
-    converters=READ,
-)
-def commits_many(bus: BusUnderTest, queue: str, number: int, carried: Properties) -> None:
-    """Send a message in each of this many transactions; every commit must succeed."""
-    for place in range(number):
-        name = f"many-{place}"
-        bus.expect(bus.do(v.BeginTransaction(transaction=name)), v.Done)
-        sent = v.Send(queue=queue, message=carried.message(bus), transaction=name)
-        bus.expect(bus.send(sent), v.Done)
-        bus.expect(bus.do(v.CommitTransaction(transaction=name)), v.Done)
-
-
-@when(
     parsers.re(
-        r'a message(?: of session "(?P<session_id>[^"]*)")? is received (?P<number>\d+) times, '
+        r'a message(?: of session "(?P<session_id>[^"]*)")? is received '
+        r"(?P<times>\d+ times|as often as permitted), "
         r"(?P<how>abandoned|deferred|kept for (?P<kept>\d+) seconds) each time"
-    ),
-    converters={"number": int},
+    )
 )
 @waiting
 def receives_again(
@@ -48,13 +34,17 @@ def receives_again(
     queue: str,
     views: list[v.MessageView],
     session_id: str | None,
-    number: int,
+    times: str,
     how: str,
     kept: str | None,
 ) -> None:
     """Receive the only message repeatedly, by its number if it was deferred."""
     views.clear()
-    for _ in range(number):
+    if times == "as often as permitted":
+        number, pause = bus.deliveries[queue], int(kept) if kept else None
+        spend_deliveries(bus, queue, number, expiring_after=pause, session_id=session_id)
+        return
+    for _ in range(int(times.removesuffix(" times"))):
         views.append(_given_again(bus, queue, session_id, views if how == "deferred" else []))
         token = views[-1].lock_token or ""
         if kept:

@@ -49,7 +49,7 @@ class Filled:
         r"messages(?: (?P<carried>with .+?|without key))? (?:are|were) "
         r"(?P<fate>sent|scheduled|locked|abandoned|deferred|dead-lettered)"
         r"(?P<within> in the transaction)?"
-        r" until there (?:is|was) no room for (?P<room>more|their key)"
+        r" until (?:there (?:is|was) no room for (?P<room>more|their key)|no partition has room)"
     ),
     target_fixture="outcome",
 )
@@ -60,11 +60,12 @@ def fills(
     carried: str | None,
     fate: str,
     within: str | None,
-    room: str,
+    room: str | None,
 ) -> v.Outcome:
     """Send messages until one is refused, and return that answer; settle each message at once.
 
-    If all were scheduled, which may take no room, try to send one.
+    If all were scheduled, which may take no room, try to send one. For no partition to have room,
+    many in a row have to be refused.
     """
     if room == "their key":
         _need_full_partition(bus, within)
@@ -81,6 +82,8 @@ def fills(
         return outcome
 
     bus.need(NEEDED.get(fate, v.Capability.DISPOSABLE_NAMESPACE))
+    if room is None:
+        return _fill_partitions(bus, send, properties(carried or "without key"))
     outcome, latest = _filled(bus, queue, send, properties(carried or "without key"))
     filled.taken = latest.taken
     filled.size = latest.size
@@ -89,6 +92,21 @@ def fills(
     if fate == "scheduled" and isinstance(outcome, v.Done):
         return bus.send(v.Send(queue=queue, message=_large(bus, Properties({}), filled.size)))
     return outcome
+
+
+def _fill_partitions(bus: BusUnderTest, send: Sending, carried: Properties) -> v.Outcome:
+    """Send until many in a row are refused, far beyond what fits; return the last answer.
+
+    A full partition may be chosen and refuse a message while another one still has room.
+    """
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    in_a_row = 4 * bus.profile.partitions
+    for _ in range(10 * GB // FILLERS[0]):
+        messages = [_large(bus, carried, FILLERS[0]) for _ in range(in_a_row)]
+        outcomes = [not_too_large(send(message)) for message in messages]
+        if not any(isinstance(outcome, v.Done) for outcome in outcomes):
+            break
+    return outcomes[-1]
 
 
 NEEDED: Final = {
