@@ -46,7 +46,8 @@ Feature: Features added over time
       Given a partitioned queue
       And 32 messages without key were sent
       When each of them is received and kept
-      And each of them is renewed
+      Then exactly 32 messages are kept
+      When each of them is renewed
       Then all of them are accepted
       When each of them is completed
       Then all of them are accepted

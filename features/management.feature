@@ -102,11 +102,11 @@ Feature: Queue management
       Then it is refused because it is not found
 
       Examples:
-        | asked    |
-        | send to  |
-        | get      |
-        | update   |
-        | delete   |
+        | asked   |
+        | send to |
+        | get     |
+        | update  |
+        | delete  |
 
     @MGMT-10
     Scenario Outline: What does not exist takes neither batches nor scheduled messages
@@ -115,9 +115,9 @@ Feature: Queue management
       Then it is refused
 
       Examples:
-        | asked     |
-        | send a batch to|
-        | schedule a message for|
+        | asked                  |
+        | send a batch to        |
+        | schedule a message for |
 
     @MGMT-10
     Scenario Outline: What does not exist holds no messages
@@ -126,9 +126,9 @@ Feature: Queue management
       Then it is refused because it is not found
 
       Examples:
-        | asked    |
-        | receive from|
-        | peek at  |
+        | asked        |
+        | receive from |
+        | peek at      |
 
     @MGMT-10 @MGMT-15
     Scenario: The dead letters of a queue that was deleted cannot be used

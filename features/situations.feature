@@ -1744,11 +1744,11 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused because it is not found
 
       Examples:
-        | kind        | deleted                       | asked                                              |
-        | partitioned | the topic is deleted          | a message without key is sent                      |
+        | kind        | deleted                       | asked                                                |
+        | partitioned | the topic is deleted          | a message without key is sent                        |
         | partitioned | the topic is deleted          | a request to receive from subscription "one" is made |
         | partitioned | subscription "one" is deleted | a request to receive from subscription "one" is made |
-        | regular     | the topic is deleted          | a message without key is sent                      |
+        | regular     | the topic is deleted          | a message without key is sent                        |
         | regular     | subscription "one" is deleted | a request to receive from subscription "one" is made |
 
     @MGMT-15
@@ -2465,10 +2465,10 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused because it is not found
 
       Examples:
-        | asked    |
-        | get      |
-        | send to  |
-        | delete   |
+        | asked   |
+        | get     |
+        | send to |
+        | delete  |
 
     @LIMIT-20
     Scenario Outline: A state that is too large is refused each time, whatever happens elsewhere

@@ -14,14 +14,14 @@ Feature: Deletion and disabling of topics and subscriptions
       Then it is refused because it is not found
 
       Examples:
-        | kind        | asked         |
-        | partitioned | receive from  |
-        | partitioned | peek at       |
-        | partitioned | get           |
-        | partitioned | update        |
-        | partitioned | delete        |
-        | regular     | receive from  |
-        | regular     | get           |
+        | kind        | asked        |
+        | partitioned | receive from |
+        | partitioned | peek at      |
+        | partitioned | get          |
+        | partitioned | update       |
+        | partitioned | delete       |
+        | regular     | receive from |
+        | regular     | get          |
 
     @TOPIC-22
     Scenario Outline: A topic that is created again has no subscriptions

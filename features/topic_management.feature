@@ -221,11 +221,11 @@ Feature: Topic management
       Then it is refused because it is not found
 
       Examples:
-        | asked                       |
-        | get                         |
-        | update                      |
-        | delete                      |
-        | list the subscriptions of   |
+        | asked                     |
+        | get                       |
+        | update                    |
+        | delete                    |
+        | list the subscriptions of |
 
     @MGMT-10
     Scenario Outline: A subscription that does not exist cannot be used
@@ -235,12 +235,12 @@ Feature: Topic management
       Then it is refused because it is not found
 
       Examples:
-        | asked         |
-        | receive from  |
-        | peek at       |
-        | get           |
-        | update        |
-        | delete        |
+        | asked        |
+        | receive from |
+        | peek at      |
+        | get          |
+        | update       |
+        | delete       |
 
     @MGMT-10
     Scenario: A topic that was deleted is not found

@@ -111,7 +111,7 @@ def _is_bounded(count: int, bound: str, number: int, about: object) -> None:
         "{otherwise:OrIfRefused?}"
     )
 )
-def so_many_found(
+def count_messages(
     request: pytest.FixtureRequest,
     bound: str,
     number: int,
@@ -165,7 +165,9 @@ def receive_finds(
         "(?P<where>one partition|partitions that are up|partitions of the namespace)"
     )
 )
-def located_in(request: pytest.FixtureRequest, bus: BusUnderTest, queue: str, where: str) -> None:
+def check_partitions(
+    request: pytest.FixtureRequest, bus: BusUnderTest, queue: str, where: str
+) -> None:
     """Check which partitions stored the messages."""
     bodies = [message.body for message in bus.sent]
     partitions = {*bus.located(queue, bodies, bus.sent[0].session_id)}

@@ -46,14 +46,14 @@ def uses_locks(
     """Try to settle or renew every lock, one by one; or use the first one, which must succeed."""
     assert several
     if which == "the first of them":
-        outcome = bus.do(_using(used, queue, several[0]))
+        outcome = bus.do(_use_lock(used, queue, several[0]))
         bus.expect(outcome, v.Renewed if used == "renewed" else v.Done)
         return [outcome]
     ordered = several if which == "each of them" else [*reversed(several)]
-    return [bus.do(_using(used, queue, view)) for view in ordered]
+    return [bus.do(_use_lock(used, queue, view)) for view in ordered]
 
 
-def _using(used: str, queue: str, view: v.MessageView) -> v.Command:
+def _use_lock(used: str, queue: str, view: v.MessageView) -> v.Command:
     return USED[used](queue=queue, lock_token=view.lock_token or "")
 
 

@@ -114,7 +114,7 @@ def has_scheduled_large(
 
 
 @then(parsers.re("as many messages were received as were (?P<answered>accepted|refused)"))
-def as_many_came(outcomes: list[v.Outcome], views: list[v.MessageView], answered: str) -> None:
+def match_answers(outcomes: list[v.Outcome], views: list[v.MessageView], answered: str) -> None:
     """Check that as many messages were received, each once, as requests were answered so."""
     kind = v.Done if answered == "accepted" else v.Refused
     number = sum(isinstance(outcome, kind) for outcome in outcomes)
