@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from commands import run_here
 
 from busproof.history.conformance import Verdict
 from busproof.reports.conformance import read
@@ -26,9 +27,8 @@ def lab(tmp_path: Path) -> Path:
 
 def violated_rules(folder: Path, rules: tuple[str, ...] = RULES) -> set[str]:
     """The rules that the bus violates; all others of these are shown."""
-    command = [sys.executable, "-m", "busproof", "run", "--adapter", "lab_bus:make", "--name", "it"]
     asked = [word for rule in rules for word in ("--rule", rule)]
-    subprocess.run([*command, *asked], cwd=folder, capture_output=True, check=False)
+    run_here("run", "--adapter", "lab_bus:make", "--name", "it", *asked, folder=folder)
     found = {rule.id: rule.verdict for rule in read(folder / "reports" / "runs" / "it").rules}
     judged = {rule: found[rule] for rule in rules}
     assert set(judged.values()) <= {Verdict.SHOWN, Verdict.VIOLATED}

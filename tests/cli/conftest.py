@@ -8,21 +8,16 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, chdir
 from itertools import chain, pairwise
 from pathlib import Path
-from tempfile import TemporaryFile
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import attrs
 import pytest
+from commands import Ended, run_here
 from preloaded import Forked, popen
 from work import until
 
-from busproof.cli.main import main
-from busproof.cli.running import child_process
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.history.files import load
 from busproof.history.records import History
@@ -30,44 +25,9 @@ from busproof.reports import conformance as reports
 
 BUS = Path(__file__).parent / "children" / "bus.py"
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-FORKING = SimpleNamespace(**vars(subprocess) | {"Popen": popen})
-"""Module `subprocess`, but the features of a run are forked from a preloaded process."""
 Process = Forked | subprocess.Popen[str]
 FOREVER = 480
 """Seconds after which a command is taken to hang, however busy the machine is."""
-
-
-@attrs.frozen(kw_only=True)
-class Ended:
-    """What a user sees of a command: its exit code, and its output."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def sentences(self) -> list[str]:
-        """What it said beside its output, which is never a traceback."""
-        assert "Traceback (most" not in self.out + self.err.replace("\n  Traceback (most", "")
-        assert "INTERNALERROR" not in self.out + self.err
-        return [
-            line.removeprefix("busproof: ")
-            for line in self.err.splitlines()
-            if line.startswith("busproof: ")
-        ]
-
-    @property
-    def sentence(self) -> str:
-        """The one sentence that it said, and nothing else beside its output."""
-        (only,) = self.sentences
-        assert self.err == f"busproof: {only}\n"
-        return only
-
-    @property
-    def problems(self) -> str:
-        """The problems in the printed report, on one line."""
-        _, found, after = self.out.partition("\nProblems\n")
-        return " ".join(after.partition("\n\n")[0].split()) if found else ""
 
 
 @attrs.frozen
@@ -115,31 +75,14 @@ class Shell:
         In this process, which has imported what it needs, unless an option is for one of its own.
         """
         if options.keys() <= {"environment"}:
-            return self._here(arguments, **options)
+            also: Any = options.get("environment") or {}
+            return run_here(*arguments, folder=self.folder, environment=self.environment | also)
         return self.finish(self.start(*arguments, **options))
 
     def features(self, adapter: str, *arguments: str) -> Ended:
         """Run the features on an adapter; the run is called `it`."""
         own = ("--only", "features", "--adapter", adapter, "--name", "it")
         return self("run", *own, *arguments)
-
-    def _here(self, arguments: tuple[str, ...], environment: dict[str, str] | None = None) -> Ended:
-        variables = self.environment | (environment or {})
-        with ExitStack() as stack:
-            stack.enter_context(chdir(self.folder))
-            stack.enter_context(patch.dict(os.environ, variables, clear=True))
-            # Files of the system: the command may redirect what has a number.
-            nothing = stack.enter_context(Path(os.devnull).open())
-            out, err = (stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for _ in "oe")
-            for name, file in (("stdin", nothing), ("stdout", out), ("stderr", err)):
-                stack.enter_context(patch.object(sys, name, file))
-            stack.enter_context(patch.object(child_process, "subprocess", FORKING))
-            try:
-                code = main(arguments)
-            except SystemExit as ended:  # the parser ends the process itself
-                code = ended.code
-            streams = [file.read() for file in (out, err) if not file.seek(0)]
-        return Ended(code=code, out=streams[0], err=streams[1])
 
     def start(
         self,

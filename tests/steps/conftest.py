@@ -1,12 +1,13 @@
 """A project of somebody else's, in which busproof happens to be installed."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
+from preloaded import run, run_new
 
 PROJECT = {
     "pyproject.toml": """
@@ -113,27 +114,21 @@ class Host:
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(content)
 
-    def pytest(self, *arguments: str, **environment: str) -> Session:
-        """Run pytest in the project's folder."""
+    def pytest(self, *arguments: str, is_new: bool = False, **environment: str) -> Session:
+        """Run pytest in the project's folder, in a new interpreter or in a preloaded one."""
         inherited = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("PYTEST_", "COV_"))
         }
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
-            cwd=self.folder,
-            env=inherited | {"COLUMNS": "250"} | environment,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        variables = inherited | {"COLUMNS": "250"} | environment
+        ended = (run_new if is_new else run)(command, cwd=self.folder, env=variables)
         return Session(code=ended.returncode, out=ended.stdout, err=ended.stderr)
 
-    def features(self, *arguments: str, **environment: str) -> Session:
+    def features(self, *arguments: str, **options: Any) -> Session:
         """Run busproof's features from the project's folder."""
-        return self.pytest("-q", "--pyargs", "busproof.features", *arguments, **environment)
+        return self.pytest("-q", "--pyargs", "busproof.features", *arguments, **options)
 
 
 @pytest.fixture

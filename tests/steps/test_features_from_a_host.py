@@ -107,7 +107,7 @@ OPTIONS = [
 def test_the_features_run_in_anybodys_project(host, some, options):
     """In either way to import, with warnings as errors, and with the host's scenarios elsewhere."""
     about, expected = some
-    ended = host.features(*options.split(), *about)
+    ended = host.features(*options.split(), *about, is_new=True)
     assert expected == ended.counted
     assert 0 == ended.code
 
@@ -241,9 +241,8 @@ def test_not_applicable_is_a_skip_of_pytests_own(host):
         "        return attrs.evolve(super().declaration, capabilities=frozenset())\n"
     )
     (host.folder / "noticing.py").write_text(NOTICED)
-    path = os.pathsep.join(filter(None, (".", os.environ.get("PYTHONPATH"))))
     about = ("-s", "--bus-adapter=mine:Little", "--bus-rule", "SESS-01")
-    ended = host.features("-p", "noticing", *about, PYTHONPATH=path)
+    ended = host.features("-p", "noticing", *about)
     assert "seen by a host: Skipped skipped" in ended.out
     assert "NotApplicable" not in ended.out
     assert 0 == ended.code

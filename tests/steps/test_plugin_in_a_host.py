@@ -22,7 +22,7 @@ OUTCOMES = [
 
 def test_a_hosts_tests_have_the_outcomes_that_they_have_without_busproof(host):
     """Its fixtures bus, queue and outcome, its tags and its options are its own."""
-    there = host.pytest("-q", "-rA")
+    there = host.pytest("-q", "-rA", is_new=True)
     gone = host.pytest("-q", "-rA", "-p", "no:busproof")
     assert there.outcomes == gone.outcomes
     assert OUTCOMES == there.outcomes

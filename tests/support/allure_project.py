@@ -2,9 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+import preloaded
 
 PLUGIN = Path(__file__).parents[2] / "steps" / "allure.py"
 
@@ -192,14 +193,10 @@ Feature: A host
 
 def run(project: Path, *args: str, **environment: str) -> str:
     quiet = ("-p", "no:cacheprovider", "-p", "no:cov", "--strict-markers")
-    ended = subprocess.run(
+    ended = preloaded.run(
         [sys.executable, "-m", "pytest", *quiet, *args],
         cwd=project,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
     )
     assert ended.returncode in (0, 1), ended.stdout + ended.stderr
     return ended.stdout

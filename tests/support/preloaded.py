@@ -26,7 +26,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final, NoReturn
 
-__all__ = ["Forked", "popen"]
+__all__ = ["Forked", "popen", "run", "run_new"]
 
 IMPORTED: Final = (
     *("pytest", "yaml", "gherkin.parser", "unittest", "pdb"),
@@ -139,6 +139,7 @@ def popen(command: Sequence[str], **options: Any) -> "Forked | subprocess.Popen[
     request = {
         "module": module[0],
         "arguments": module[1],
+        "safe": "-P" in command,
         "environment": dict(environment),
         "folder": str(options.get("cwd") or os.getcwd()),  # noqa: PTH109 - as a text
         "group": options.get("process_group") == 0,
@@ -149,6 +150,19 @@ def popen(command: Sequence[str], **options: Any) -> "Forked | subprocess.Popen[
         for each in theirs:
             os.close(each)
     return Forked(pid, status, streams)
+
+
+def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Run such a command to its end, as `run_new` does, by a fork if possible."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = popen(command, **pipes, **options)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(list(command), process.wait(), out, err)
+
+
+def run_new(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Run any command to its end in a process that begins with nothing."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 def _module(command: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -249,6 +263,12 @@ def _run(request: dict[str, Any]) -> NoReturn:
     os.environ.update(request["environment"])
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
+    if request["module"] == "pytest":
+        # What was imported before is not rewritten: a preloaded process alone is warned of that.
+        hook: Any = importlib.import_module("_pytest.assertion.rewrite").AssertionRewritingHook
+        hook._warn_already_imported = lambda *_: None
+    if not request["safe"]:
+        sys.path.insert(0, request["folder"])  # as -m does, where -P does not forbid it
     sys.argv = [request["module"], *request["arguments"]]
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
     sys.exit(0)

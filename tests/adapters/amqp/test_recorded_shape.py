@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from commands import run_here
 from work import PATIENCE
 
 from busproof.adapters.amqp.embedded import Embedded
-from busproof.cli.main import main
 
 from .recorded_shape import serving
 
@@ -26,7 +26,7 @@ def broker() -> Iterator[Embedded]:
     started.stop()
 
 
-def verdicts(broker: Embedded, admin: str, rules: tuple[str, ...]) -> dict[str, str]:
+def verdicts(broker: Embedded, admin: str, rules: tuple[str, ...], folder: Path) -> dict[str, str]:
     """Run the scenarios of these rules against a broker, and return the verdicts."""
     target = broker.target
     address = (
@@ -36,8 +36,8 @@ def verdicts(broker: Embedded, admin: str, rules: tuple[str, ...]) -> dict[str, 
     )
     chosen = [word for rule in rules for word in ("--rule", rule)]
     options = ["--only", "features", "--name", "shape", *chosen]
-    main(["run", "--adapter", address, "--yes", *options])
-    written = Path("reports/runs/shape/conformance.json").read_text(encoding="utf-8")
+    run_here("run", "--adapter", address, "--yes", *options, folder=folder)
+    written = (folder / "reports/runs/shape/conformance.json").read_text(encoding="utf-8")
     return {each["id"]: each["verdict"] for each in json.loads(written)["rules"]}
 
 
@@ -45,14 +45,11 @@ def compare(broker: Embedded, folder: Path, rules: tuple[str, ...]) -> dict[str,
     """Return the verdicts through the proxy, which are those without it."""
     own = folder / "own"
     other = folder / "other"
-    patch = pytest.MonkeyPatch()
     for place in (own, other):
         place.mkdir()
-    with patch.context() as here, serving(broker.target.admin) as admin:
-        here.chdir(own)
-        direct = verdicts(broker, broker.target.admin, rules)
-        here.chdir(other)
-        through = verdicts(broker, admin, rules)
+    with serving(broker.target.admin) as admin:
+        direct = verdicts(broker, broker.target.admin, rules, own)
+        through = verdicts(broker, admin, rules, other)
     assert direct == through
     return through
 

@@ -1,12 +1,11 @@
 """The features on our own broker over AMQP: what the model shows by itself is shown there too."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run_here
 
 from busproof.cli.running.consent import MOST, Work
 from busproof.history.files import load as load_history
@@ -21,10 +20,9 @@ SAMPLE = "TXN-13"
 
 def verdicts(folder: Path, *options: str) -> dict[str, Any]:
     """What a run comes to."""
-    command = [sys.executable, "-m", "busproof", "run", "--format", "json", *options]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert ran.stdout, ran.stderr
-    found: dict[str, Any] = json.loads(ran.stdout)
+    ended = run_here("run", "--format", "json", *options, folder=folder)
+    assert ended.out, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
     return found
 
 
