@@ -32,8 +32,9 @@ def wait_for_scenarios(count: Path, process: subprocess.Popen[str], number: int 
 
 
 def interrupt(process: subprocess.Popen[str]) -> None:
-    """What a terminal does on Ctrl-C."""
-    os.killpg(process.pid, signal.SIGINT)
+    """What a terminal does on Ctrl-C: nothing, once the run has ended."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
 
 
 @pytest.fixture
@@ -81,8 +82,7 @@ def test_further_ctrl_c_end_a_run_at_once(busproof, slow_run, times):
     """What was recorded is kept, judged or to be judged by the command that is named."""
     process = slow_run("--pause", "0.02")
     for _ in range(times):
-        with suppress(ProcessLookupError):
-            interrupt(process)
+        interrupt(process)
         time.sleep(0.1)
     ended = busproof.finish(process)
     assert 3 == ended.code
@@ -104,9 +104,8 @@ def test_a_terminated_run_is_an_interrupted_run(busproof, slow_run):
 def test_a_run_that_is_interrupted_before_it_began_leaves_nothing(busproof, tmp_path):
     """The adapter has not even said what it is."""
     begun = tmp_path / "begun"
-    process = busproof.start(
-        "run", "--only", "features", "--adapter", f"exec:sh -c 'touch {begun}; exec sleep 99'"
-    )
+    what = ("--rule", "KEY-08", "--adapter", f"exec:sh -c 'touch {begun}; exec sleep 99'")
+    process = busproof.start("run", "--only", "features", *what)
     wait_for_scenarios(begun.parent, process, 0)
     assert until(begun.exists)
     interrupt(process)
@@ -135,9 +134,8 @@ class Stubborn(ModelAdapter):
 def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
     """Two more Ctrl-C, or ten seconds, are enough for any adapter in Python."""
     (busproof.folder / "stubborn.py").write_text(STUBBORN)
-    process = busproof.start(
-        "run", "--only", "features", "--adapter", "stubborn:Stubborn", "--name", "it"
-    )
+    what = ("--rule", "KEY", "--adapter", "stubborn:Stubborn", "--name", "it")
+    process = busproof.start("run", "--only", "features", *what)
     # The history would not tell: what cannot apply begins and ends there before any worker does.
     assert until((busproof.folder / "asked").exists)
     for _ in range(3):
