@@ -15,7 +15,7 @@ from preloaded import popen
 from busproof.cli.main import main
 from busproof.cli.running import child_process
 
-__all__ = ["Ended", "run_here"]
+__all__ = ["FORKING", "Ended", "run_here"]
 
 FORKING = SimpleNamespace(**vars(subprocess) | {"Popen": popen})
 """Module `subprocess`, but the features of a run are forked from a preloaded process."""
