@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import preloaded
 import pytest
-from preloaded import popen
+from commands import run_here
 
 from busproof.broker.configuration import emulator
 from busproof.broker.configuration.subscription_rules import CORRELATION
@@ -73,21 +74,18 @@ def lay_out(blocks_: list[Block], folder: Path) -> list[list[str]]:
 def run(words: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command of a document as someone with busproof's environment would.
 
-    Those of busproof are forked from a preloaded process; tests/test_commands_of_documents.py
-    starts them by their name.
+    Those of busproof run in this process, or are forked from a preloaded one as features are;
+    tests/test_commands_of_documents.py starts them by their name.
     """
-    if words[0] == "busproof":
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    variables = {**os.environ, "PATH": path, **environment}
+    if words[:2] == ["busproof", "check-adapter"] or environment:
+        # It imports the adapter, or needs a search path.
         words = [sys.executable, "-m", *words]
-    process = popen(
-        words,
-        cwd=folder,
-        env={**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    out, err = process.communicate()
-    return subprocess.CompletedProcess(words, process.returncode or 0, out, err)
+    if words[0] != "busproof":
+        return preloaded.run(words, cwd=folder, env=variables)
+    ended = run_here(*words[1:], folder=folder, environment=variables)
+    return subprocess.CompletedProcess(words, ended.code, ended.out, ended.err)
 
 
 def slug(heading: str) -> str:

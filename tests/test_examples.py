@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import run_here
 from node_packages import program
-from preloaded import popen
+from preloaded import run
 
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.machine import terms_of
@@ -32,17 +33,9 @@ FEW = ("KEY", "SEQ")
 
 
 def run_on(adapter: str, folder: Path, *options: str) -> Conformance:
-    command = [sys.executable, "-m", "busproof", "run", "--adapter", adapter, "--name", "it"]
-    run = popen(
-        [*command, *options],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    _, said = run.communicate()
+    ended = run_here("run", "--adapter", adapter, "--name", "it", *options, folder=folder)
     report = folder / "reports" / "runs" / "it"
-    assert report.exists(), said
+    assert report.exists(), ended.err
     return read(report)
 
 
@@ -122,7 +115,7 @@ def test_the_project_with_an_embedded_broker_passes_its_own_tests(tmp_path: Path
     """And notices the transaction over two sessions, though its queue would be a regular one."""
     project = shutil.copytree(EMBEDDED, tmp_path / "project")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    ended = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    ended = run(command, cwd=project)
     assert ended.returncode == 0, ended.stdout
     mistaken = project / "ledger.py"
     text = mistaken.read_text(encoding="utf-8")
@@ -131,5 +124,5 @@ def test_the_project_with_an_embedded_broker_passes_its_own_tests(tmp_path: Path
     assert right in text
     mistaken.write_text(text.replace(right, wrong), encoding="utf-8")
     command.append("test_ledger.py::test_a_transfer_arrives_whole_and_in_order")
-    ended = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    ended = run(command, cwd=project)
     assert "RefusedError: The operation is not allowed here (TXN-08" in ended.stdout
