@@ -4,12 +4,12 @@ import json
 import os
 import pty
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from preloaded import popen
 from work import until
 
 from busproof.cli.console import busy, progress
@@ -33,7 +33,7 @@ def seen(busproof, *arguments: str, **environment: str) -> tuple[str, str]:
     # A file: nobody reads from a pipe while the terminal is read, and a report may fill it.
     printed = busproof.folder / "printed.txt"
     with printed.open("w") as output:
-        process = subprocess.Popen(
+        process = popen(
             [sys.executable, "-m", "busproof", *arguments],
             cwd=busproof.folder,
             env=busproof.environment | {"TERM": "xterm"} | environment,

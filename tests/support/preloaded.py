@@ -132,7 +132,7 @@ def popen(command: Sequence[str], **options: Any) -> "Forked | subprocess.Popen[
             theirs.append(writing)
             streams.append(_opened(reading, text=options.get("text", False)))
         else:
-            theirs.append(os.dup(theirs[1]) if asked == subprocess.STDOUT else _null(asked))
+            theirs.append(os.dup(theirs[1]) if asked == subprocess.STDOUT else _given(asked))
             streams.append(None)
     status, ended = os.pipe()
     theirs.append(ended)
@@ -178,10 +178,12 @@ def _as_here(environment: Any) -> bool:
     return all(environment.get(name) == ENVIRONMENT.get(name) for name in READ_AT_START)
 
 
-def _null(asked: Any) -> int:
-    if asked != subprocess.DEVNULL:
-        raise ValueError(f"a stream must be a pipe or DEVNULL, and is {asked!r}")
-    return os.open(os.devnull, os.O_WRONLY)
+def _given(asked: Any) -> int:
+    if asked is None:
+        raise ValueError("a stream must be given: the preloaded process has others than the test")
+    if asked == subprocess.DEVNULL:
+        return os.open(os.devnull, os.O_WRONLY)
+    return os.dup(asked if isinstance(asked, int) else asked.fileno())
 
 
 def _opened(descriptor: int, *, text: bool) -> IO[Any]:
