@@ -1,4 +1,4 @@
-"""The client of examples/clients with one fault, whose class BUSPROOF_FAULT names."""
+"""The client of examples/clients with one fault, whose class its argument names."""
 
 import contextlib
 import importlib.util
@@ -377,4 +377,4 @@ class Antique(Administrator):
 
 
 if __name__ == "__main__":
-    example.main(globals()[os.environ["BUSPROOF_FAULT"]])
+    example.main(globals()[sys.argv[1]])
