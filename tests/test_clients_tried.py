@@ -14,7 +14,7 @@ def test_table_names_each_client_that_is_tried() -> None:
 def test_step_that_failed_is_in_the_column_of_what_it_does_not() -> None:
     """And so is one that was not tried; one that the client does not have is in neither."""
     said = {"sends_and_receives": "ok", "settles": "failed: E()", "schedules": "not tried"}
-    client = tool.Client("package", "1.0", "program.py", steps=tuple(said))
+    client = tool.TriedClient("package", "1.0", "program.py", steps=tuple(said))
     expected = "| package | 1.0 | TCP | sends and receives | settles, schedules |\n"
     assert expected == tool.row(client, said)
 
@@ -34,5 +34,5 @@ def test_client_that_cannot_be_installed_was_not_tried(monkeypatch, program, nee
         raise OSError("no network")
 
     monkeypatch.setattr(tool, "installed", fails)
-    client = tool.Client("package", "1.0", program, steps=("settles",))
+    client = tool.TriedClient("package", "1.0", program, steps=("settles",))
     assert {"settles": f"not tried: {needed} (no network)"} == tool.outcome(client, {})
