@@ -6,7 +6,7 @@ from busproof import vocabulary as v
 from busproof.adapters.faults import make
 from busproof.exploration import settling
 from busproof.exploration.machine import terms_of
-from busproof.exploration.settling import settle_failure
+from busproof.exploration.settling import Found, settle_failure
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, Started
 from busproof.spec import load
@@ -43,15 +43,22 @@ def failure_of_renewals(bus: v.Adapter) -> list[v.Event]:
     return events
 
 
-def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first() -> None:
-    """FEAT-10 is broken together with LOCK-04, which alone would be charged without a scenario."""
+def settle() -> tuple[Found, int]:
+    """Return what became of the failure, and how many replays were recorded."""
     bus = make("locks-of-first-partition-renewed")
     events = failure_of_renewals(bus)
     records: list[Record] = []
     found = settle_failure(
         bus, terms_of(bus, PROFILE), SIZES["quick"], "FEAT-10", events, write=records.append
     )
+    return found, sum(isinstance(record, Started) for record in records)
+
+
+def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first() -> None:
+    """FEAT-10 is broken together with LOCK-04, which alone would be charged without a scenario."""
+    found, replays = settle()
     assert found.repeats
+    assert 3 == replays
     assert 6 == len(found.commands)
     kinds = [type(recorded.command) for recorded in found.commands]
     assert [v.CreateQueue, v.Send, v.Send, v.Receive, v.Receive, v.RenewLock] == kinds
@@ -60,11 +67,6 @@ def test_failure_is_shrunk_although_each_replay_breaks_more_general_rules_first(
 def test_failure_of_many_commands_is_replayed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each replay of a full namespace takes seconds."""
     monkeypatch.setattr(settling, "LONG", 6)
-    bus = make("locks-of-first-partition-renewed")
-    events = failure_of_renewals(bus)
-    records: list[Record] = []
-    found = settle_failure(
-        bus, terms_of(bus, PROFILE), SIZES["quick"], "FEAT-10", events, write=records.append
-    )
+    found, replays = settle()
     assert found.repeats
-    assert 1 == sum(isinstance(record, Started) for record in records)
+    assert 1 == replays
