@@ -201,7 +201,7 @@ class Transactions(Family):
         self.check_other_entities(entity, transaction)
 
     def check_other_entities(self, entity: Entity, transaction: Transaction) -> None:
-        """TXN-15: refuse a send to a second entity if the reading of TXN-ENTITIES does."""
+        """TXN-15: refuse a send to a second entity if TXN-ENTITIES is read as `refused`."""
         sent_to = {send.entity for send in transaction.sends if send.scheduled is None}
         if sent_to and entity not in sent_to:
             if self.namespace.reading(TxnEntities) is TxnEntities.REFUSED:

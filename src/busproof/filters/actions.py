@@ -130,7 +130,7 @@ def _value(statement: Statement, facts: Facts, readings: Readings) -> Value | No
 
 
 class _Judged:
-    """A message while its statements run, with what is open of it."""
+    """A message while its statements run, and the names of values that are not known."""
 
     def __init__(self, message: Message) -> None:
         self.message = message

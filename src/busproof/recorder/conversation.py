@@ -653,7 +653,7 @@ class Conversation:
             session.settling[number] = call, command, state.code
 
     def _settle_either_way(self, delivery: Delivery) -> None:
-        """Write a settlement that is either of two as both, of which none need have happened."""
+        """Write a settlement of unknown kind as a completion and an abandonment without answers."""
         where: Any = {"queue": delivery.link.path, "lock_token": delivery.token}
         if delivery.number is not None:
             self._desk.released.setdefault(delivery.link.path, set()).add(delivery.number)
