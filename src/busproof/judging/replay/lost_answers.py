@@ -1,6 +1,7 @@
 """Requests without an answer: each took effect at once, later, or not at all."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Final
 
 from busproof import vocabulary as v
@@ -157,9 +158,10 @@ class LostAnswers:
         part = self._evidence.part_of_event(index)
         command = event.command
         ahead = command.duration if isinstance(command, v.AdvanceClock) else 0
+        # By number: a script counts places, and what was undone is the last of those pending.
         waiting = [
             number
-            for number, lost in self._pending.items()
+            for number, lost in sorted(self._pending.items(), key=itemgetter(0))
             if (self._evidence.part_of_event(number) == part and self._may_show(lost, event))
             or self._took_room_of(lost, event)
             # When time has passed, its lock may have ended.

@@ -59,6 +59,10 @@ class Order:
         self._latest = max(self._latest, end)
         self._hints = None
 
+    def foresee(self, event: v.Event) -> None:
+        """Note when an event was answered that comes after all others and need not be done."""
+        self._ends.append(NEVER if event.returned is None else event.returned)
+
     def expect(self) -> None:
         """Find out, after events were added, which sends certainly come before others."""
         if self._is_numbered and not self.is_recorded:

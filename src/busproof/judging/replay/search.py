@@ -361,6 +361,7 @@ class Search:
     def foresee(self, event: v.Event) -> None:
         """Tell the guide an event that comes after all others and that need not be explained."""
         self._evidence.add(event)
+        self._order.foresee(event)
 
     def add(self, event: v.Event) -> None:
         """Add an event that came after all others, once these are explained."""
