@@ -7,19 +7,9 @@ from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.steps.bus import DELAYS, BusUnderTest
 
-__all__ = ["described", "described_topic", "until", "until_topic"]
+__all__ = ["until", "until_topic"]
 
 Description = TypeVar("Description", v.QueueDescription, v.TopicDescription)
-
-
-def described(bus: BusUnderTest, queue: str, field: str) -> v.QueueDescription:
-    """Return the description of a queue, or of a subscription by its path.
-
-    Raises:
-        NotConforming: the answer is not a description.
-        NotApplicable: the field is not reported, or an outage prevents any answer (MGMT-23).
-    """
-    return until(bus, queue, field, lambda _: True)
 
 
 def until(
@@ -31,22 +21,17 @@ def until(
         NotConforming: the answer is not a description.
         NotApplicable: the field is not reported, or an outage prevents any answer (MGMT-23).
     """
-    return _awaited(bus, lambda: _told(bus, queue, field), holds)
-
-
-def described_topic(bus: BusUnderTest, topic: str, field: str) -> v.TopicDescription:
-    """Return the description of a topic; the errors are those of `described`."""
-    return until_topic(bus, topic, field, lambda _: True)
+    return _await_description(bus, lambda: _told(bus, queue, field), holds)
 
 
 def until_topic(
     bus: BusUnderTest, topic: str, field: str, holds: Callable[[v.TopicDescription], bool]
 ) -> v.TopicDescription:
     """Return the description of a topic once `holds` is true of it; otherwise as `until`."""
-    return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
+    return _await_description(bus, lambda: _told_of_topic(bus, topic, field), holds)
 
 
-def _awaited(
+def _await_description(
     bus: BusUnderTest,
     describe: Callable[[], Description | None],
     holds: Callable[[Description], bool],

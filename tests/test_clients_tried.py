@@ -33,6 +33,6 @@ def test_client_that_cannot_be_installed_was_not_tried(monkeypatch, program, nee
     def fails(_: object) -> list[str]:
         raise OSError("no network")
 
-    monkeypatch.setattr(tool, "installed", fails)
+    monkeypatch.setattr(tool, "install", fails)
     client = tool.TriedClient("package", "1.0", program, steps=("settles",))
     assert {"settles": f"not tried: {needed} (no network)"} == tool.outcome(client, {})

@@ -166,7 +166,7 @@ def outcome(client: TriedClient, where: dict[str, str]) -> dict[str, str]:
     environment = os.environ | where | OVER.get(client.over, {})
     environment.pop("PYTHONPATH", None)
     try:
-        command = installed(client)
+        command = install(client)
         ended = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST
         )
@@ -180,7 +180,7 @@ def outcome(client: TriedClient, where: dict[str, str]) -> dict[str, str]:
     return results
 
 
-def installed(client: TriedClient) -> list[str]:
+def install(client: TriedClient) -> list[str]:
     """Make the client's environment if it is missing; return the command for its program."""
     place, wanted = client.place, f"{client.package}=={client.version}"
     if client.program.endswith(".py"):

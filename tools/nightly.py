@@ -184,7 +184,9 @@ def make_tasks() -> Iterator[dict[str, Any]]:
                 "basename": part,
                 "name": step.name,
                 "actions": [(run, [part, step])],
-                "file_dep": [name for files in (*PRODUCT, *step.files) for name in listed(files)],
+                "file_dep": [
+                    name for files in (*PRODUCT, *step.files) for name in list_files(files)
+                ],
                 "uptodate": [config_changed(step.command.replace(str(BIN), ""))],
             }
 
@@ -198,7 +200,7 @@ def task_parts() -> Iterator[dict[str, Any]]:
 
 
 @cache
-def listed(files: str) -> list[str]:
+def list_files(files: str) -> list[str]:
     """Return the paths of the files in a folder that git knows or would add."""
     git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", files]
     names = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout

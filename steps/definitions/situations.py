@@ -41,7 +41,8 @@ def receives_again(
     """Receive the only message repeatedly, by its number if it was deferred."""
     views.clear()
     if times == "as often as permitted":
-        number, pause = bus.deliveries[queue], int(kept) if kept else None
+        number = bus.deliveries[queue]
+        pause = int(kept) if kept else None
         spend_deliveries(bus, queue, number, expiring_after=pause, session_id=session_id)
         return
     for _ in range(int(times.removesuffix(" times"))):

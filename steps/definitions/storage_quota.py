@@ -84,7 +84,7 @@ def fills(
     bus.need(NEEDED.get(fate, v.Capability.DISPOSABLE_NAMESPACE))
     if room is None:
         return _fill_partitions(bus, send, properties(carried or "without key"))
-    outcome, latest = _filled(bus, queue, send, properties(carried or "without key"))
+    outcome, latest = _fill(bus, queue, send, properties(carried or "without key"))
     filled.taken = latest.taken
     filled.size = latest.size
     if within and filled.size < FILLERS[0]:
@@ -141,7 +141,7 @@ def _large(bus: BusUnderTest, carried: Properties, size: int) -> v.Message:
     return attrs.evolve(carried.message(bus), size=size, stands_in=True)
 
 
-def _filled(
+def _fill(
     bus: BusUnderTest, queue: str, send: Sending, carried: Properties
 ) -> tuple[v.Outcome, Filled]:
     """Send until a refusal or until surely full; return the last answer and the messages.
@@ -153,7 +153,7 @@ def _filled(
     outcome: v.Outcome = v.Done()
     room = GB * (bus.settings[queue].max_size or _default_size(bus))
     while (len(filled.taken) - 1) * filled.size <= room and isinstance(outcome, v.Done):
-        outcome, message = _sized(bus, send, carried, filled.size)
+        outcome, message = _send_sized(bus, send, carried, filled.size)
         filled.size = message.size or 0
         if isinstance(outcome, v.Done):
             filled.taken.append(message.body)
@@ -171,7 +171,7 @@ def _default_size(bus: BusUnderTest) -> int:
     return 1 if is_stated else SIZES[v.Tier.PREMIUM][-1]
 
 
-def _sized(
+def _send_sized(
     bus: BusUnderTest, send: Sending, carried: Properties, size: int
 ) -> tuple[v.Outcome, v.Message]:
     """Send a message of at most this size; return the answer, and the message if not too large."""

@@ -24,16 +24,16 @@ def awaits_undeliverable(
     Raises:
         NotApplicable: a full destination had room for it, since it may be full one message later.
     """
-    _awaited(bus, views, (SOURCE, name) if name else (SOURCE,))
+    _await_messages(bus, views, (SOURCE, name) if name else (SOURCE,))
     if views or full is None:
         return
     found = bus.awaited(full, len(bus.sent))
     if bus.sent[-1].body in {view.body for view in found}:
         raise NotApplicable(f"sizes: {full} had room for one message more")
-    _awaited(bus, views, (SOURCE,))
+    _await_messages(bus, views, (SOURCE,))
 
 
-def _awaited(bus: BusUnderTest, views: list[v.MessageView], names: tuple[str, ...]) -> None:
+def _await_messages(bus: BusUnderTest, views: list[v.MessageView], names: tuple[str, ...]) -> None:
     bus.need(v.Capability.TRANSFER_DEAD_LETTER)
     for _ in bus.tries():
         for name in names:

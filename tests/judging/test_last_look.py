@@ -180,7 +180,7 @@ SEQUENCES = {
 }
 
 
-def asked(kind: str, adapter: ModelAdapter) -> BusUnderTest:
+def bus_asked_for(kind: str, adapter: ModelAdapter) -> BusUnderTest:
     """Return a bus that has executed a sequence, or that has settled a message."""
     if kind in SEQUENCES:
         return bus_after(SEQUENCES[kind], adapter)
@@ -194,7 +194,7 @@ def asked(kind: str, adapter: ModelAdapter) -> BusUnderTest:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_last_look_shows_what_no_command_before_it_shows(fault: str):
     families, kind, rule = FAULTS[fault]
-    bus = asked(kind, ModelAdapter(families=families))
+    bus = bus_asked_for(kind, ModelAdapter(families=families))
     with pytest.raises(NotConforming, match=rule):
         look_at(bus)
 
@@ -202,13 +202,13 @@ def test_last_look_shows_what_no_command_before_it_shows(fault: str):
 @pytest.mark.parametrize("policy", ["round-robin", "random", "hostile"])
 @pytest.mark.parametrize("kind", ["deferred", "settled", *SEQUENCES])
 def test_last_look_accuses_no_conforming_bus(kind: str, policy: str):
-    look_at(asked(kind, ModelAdapter(policy=policy, seed=4)))
+    look_at(bus_asked_for(kind, ModelAdapter(policy=policy, seed=4)))
 
 
 def test_last_look_waits_for_a_scheduled_message_that_does_not_come():
     families = {"management": UpdateDropsWhatIsScheduled}
     for adapter, rule in ((ModelAdapter(), None), (ModelAdapter(families=families), "SCHED-02")):
-        bus = asked("scheduled", adapter)
+        bus = bus_asked_for("scheduled", adapter)
         look_at(bus)
         overdue = judged(bus.events, PROFILE, adapter.declaration.observability).overdue
         assert rule == (overdue and overdue.rules[0])
@@ -216,7 +216,7 @@ def test_last_look_waits_for_a_scheduled_message_that_does_not_come():
 
 def test_last_look_leaves_no_message_behind():
     """Deferred messages are received by their numbers, and all are removed."""
-    bus = asked("deferred", ModelAdapter())
+    bus = bus_asked_for("deferred", ModelAdapter())
     look_at(bus)
     outcome = bus.do(v.GetQueue(queue="q"))
     assert 0 == outcome.description.message_count
@@ -260,9 +260,9 @@ def test_run_has_no_more_last_looks_after_some_that_failed():
     for _ in range(MOST_FAILED):
         steps: list[StepResult] = []
         with pytest.raises(NotConforming):
-            looks.look(asked("updated", adapter), steps)
+            looks.look(bus_asked_for("updated", adapter), steps)
         assert ["failed"] == [step.result for step in steps]
-    looks.look(asked("updated", adapter), [])
+    looks.look(bus_asked_for("updated", adapter), [])
 
 
 @pytest.mark.parametrize(

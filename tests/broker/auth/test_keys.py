@@ -26,7 +26,9 @@ RULES = """[
 ]"""
 
 
-def proved(keys: AccessPolicies, key: str, name: str = "rule", resource: str = "sb://h/q") -> Claim:
+def claim_with(
+    keys: AccessPolicies, key: str, name: str = "rule", resource: str = "sb://h/q"
+) -> Claim:
     said = raw.signature(resource, LONG, key)
     quoted = raw.quote_plus(resource)
     text = f"sr={quoted}&sig={raw.quote_plus(said)}&se={LONG}&skn={name}"
@@ -36,17 +38,17 @@ def proved(keys: AccessPolicies, key: str, name: str = "rule", resource: str = "
 def test_either_key_of_a_rule_proves_the_same() -> None:
     keys = AccessPolicies([RULE])
     for key in ("first", "second"):
-        assert SEND == proved(keys, key).rights
+        assert SEND == claim_with(keys, key).rights
         assert SEND == keys.login("rule", key).rights
     for name, key in (("rule", "third"), ("rule", ""), ("other", "first")):
         with pytest.raises(TokenError, match="invalid signature"):
-            proved(keys, key, name)
+            claim_with(keys, key, name)
         with pytest.raises(TokenError, match="no rule"):
             keys.login(name, key)
 
 
 def test_a_claim_is_for_its_path_and_all_beneath_it_until_it_ends() -> None:
-    claim = proved(AccessPolicies([RULE]), "first")
+    claim = claim_with(AccessPolicies([RULE]), "first")
     for path, now in (("q", NOW), ("q/$deadletterqueue", NOW), ("q/$management", LONG - 1)):
         assert claim.grants("Send", path, now)
     for right, path, now in (("Listen", "q", NOW), ("Send", "q2", NOW), ("Send", "q", LONG)):
@@ -66,11 +68,11 @@ def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
         patch.setattr(tokens.hmac, "compare_digest", compare)
         for name in ("rule", "none"):
             with pytest.raises(TokenError) as raised:
-                proved(AccessPolicies([AccessPolicy("rule", "first")]), "wrong", name)
+                claim_with(AccessPolicies([AccessPolicy("rule", "first")]), "wrong", name)
             said.append(str(raised.value).replace(repr(name), "NAME"))
             assert 1 == len(compared)
             compared.clear()
-        proved(AccessPolicies([RULE]), "first")
+        claim_with(AccessPolicies([RULE]), "first")
         assert 2 == len(compared)
     assert said[0] == said[1]
 
@@ -78,25 +80,25 @@ def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
 def test_a_changed_key_ends_what_was_proved_by_it() -> None:
     """The other key's claims stay, with the rights that the rule has now."""
     keys = AccessPolicies([RULE])
-    first, second = proved(keys, "first"), proved(keys, "second")
+    first, second = claim_with(keys, "first"), claim_with(keys, "second")
     keys.renew([AccessPolicy("rule", "third", LISTEN, "second")])
     assert keys.renewed(first) is None
     renewed = keys.renewed(second)
     assert renewed is not None
     assert (LISTEN, second.until, second.path) == (renewed.rights, renewed.until, renewed.path)
     with pytest.raises(TokenError, match="invalid signature"):
-        proved(keys, "first")
+        claim_with(keys, "first")
     keys.renew([AccessPolicy("other", "second")])
     assert keys.renewed(second) is None
 
 
 def test_a_token_may_have_to_name_this_broker() -> None:
     named = AccessPolicies([RULE], ["Bus.example", "localhost"])
-    assert "q" == proved(named, "first", resource="amqps://BUS.example:5671/q").path
+    assert "q" == claim_with(named, "first", resource="amqps://BUS.example:5671/q").path
     for resource in ("sb://other.example/q", "q"):
         with pytest.raises(TokenError, match=r"it is for the host '.*', this is bus\.example or"):
-            proved(named, "first", resource=resource)
-        assert "q" == proved(AccessPolicies([RULE]), "first", resource=resource).path
+            claim_with(named, "first", resource=resource)
+        assert "q" == claim_with(AccessPolicies([RULE]), "first", resource=resource).path
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ def test_a_client_has_so_many_claims_and_no_more() -> None:
 
 def test_no_key_is_printed() -> None:
     keys = AccessPolicies([RULE])
-    claim = proved(keys, "second")
+    claim = claim_with(keys, "second")
     for each in (RULE, claim, keys, [claim]):
         assert not {"first", "second"} & set(repr(each).replace("'", " ").replace(",", " ").split())
 
